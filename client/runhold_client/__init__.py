@@ -1,0 +1,1 @@
+"""The worker's and the host's library for Runhold."""
