@@ -1,0 +1,1 @@
+"""Runhold: the durable home of agent runs."""

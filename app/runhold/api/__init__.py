@@ -1,0 +1,1 @@
+"""HTTP only: parse, call one command or read, hand back its result."""

@@ -1,0 +1,1 @@
+"""The rules: frozen values and pure functions. No HTTP, no SQL, no clock."""
