@@ -11,7 +11,8 @@
     │   └── RunSuspensionConflict  RunSessionMismatch  RunRecordOwnerMismatch  ContinuationConflict
     │       RunTreeActive  TranscriptInvalid
     ├── AccessError              Unauthenticated  Forbidden: mend the credentials, then repeat the command
-    └── TemporaryError           RateLimited  Overloaded  Unavailable  InternalError: the same command may be sent again
+    ├── TemporaryError           RateLimited  Overloaded  Unavailable  InternalError: the same command may be sent again
+    └── UnexpectedAnswer         what came back is not in the contract: is this the service?
 
 The client picks an exception by the problem's ``code``; an unknown code that is permanent is a plain ``ContractError``.
 """
@@ -58,6 +59,10 @@ class TemporaryError(StoreError):
         super().__init__(detail, code=code, problem=problem)
         self.retry_after = retry_after
         """Seconds after which the service asked to try again, if it said so."""
+
+
+class UnexpectedAnswer(StoreError):
+    """What came back is not in the contract; whether the command was done is not known."""
 
 
 class MalformedRequest(ContractError):

@@ -1,8 +1,8 @@
 """The two typed protocols of a runtime store, and the two of a session administrator.
 
 A method is named as its operation in the contract. ``HttpStore``/``AsyncHttpStore`` keep them over REST; the service's
-``open_local_store``/``open_async_local_store`` keep them in process. Every method raises the ``ContractError`` of the rule
-that refused it, and a ``TemporaryError`` when there was no final answer after the last attempt.
+``open_local_store``/``open_async_local_store`` keep them in process. Every method raises the ``ContractError`` of the
+rule that refused it, and a ``TemporaryError`` when there was no final answer after the last attempt.
 """
 
 from __future__ import annotations
