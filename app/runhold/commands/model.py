@@ -16,7 +16,7 @@ from runhold.domain.values import (
 )
 
 
-class StartRootRun(Value):
+class StartRootRun(Value, frozen=True):
     """Start a run of a session."""
 
     run: RunStart
@@ -24,7 +24,7 @@ class StartRootRun(Value):
     canceled: RunRecord
 
 
-class StartChildRun(Value):
+class StartChildRun(Value, frozen=True):
     """Start a run under a running parent of the same session."""
 
     run: RunStart
@@ -33,14 +33,14 @@ class StartChildRun(Value):
     canceled: RunRecord
 
 
-class StartOneShotRun(Value):
+class StartOneShotRun(Value, frozen=True):
     """Start a run that belongs to no session."""
 
     run: RunStart
     started: RunRecord
 
 
-class StartOneShotChildRun(Value):
+class StartOneShotChildRun(Value, frozen=True):
     """Start a run under a running one-shot run."""
 
     run: RunStart
@@ -48,14 +48,14 @@ class StartOneShotChildRun(Value):
     started: RunRecord
 
 
-class AppendRunRecord(Value):
+class AppendRunRecord(Value, frozen=True):
     """Store one ordinary record on a running run."""
 
     run_id: str
     record: RunRecord
 
 
-class RecordRunCancellation(Value):
+class RecordRunCancellation(Value, frozen=True):
     """Store, once, why the run should stop."""
 
     run_id: str
@@ -63,7 +63,7 @@ class RecordRunCancellation(Value):
     record: RunRecord
 
 
-class RecordRunSuspension(Value):
+class RecordRunSuspension(Value, frozen=True):
     """Store a checkpoint and suspend the run."""
 
     run_id: str
@@ -71,7 +71,7 @@ class RecordRunSuspension(Value):
     record: RunRecord
 
 
-class RecordRunTerminal(Value):
+class RecordRunTerminal(Value, frozen=True):
     """End the run."""
 
     run_id: str
@@ -79,7 +79,7 @@ class RecordRunTerminal(Value):
     record: RunRecord
 
 
-class RepairRunSuspension(Value):
+class RepairRunSuspension(Value, frozen=True):
     """Suspend the run if it is still running; tell what was found otherwise."""
 
     run_id: str
@@ -87,7 +87,7 @@ class RepairRunSuspension(Value):
     record: RunRecord
 
 
-class RepairRunTerminal(Value):
+class RepairRunTerminal(Value, frozen=True):
     """End the run if it is still running; tell what was found otherwise."""
 
     run_id: str
@@ -95,27 +95,27 @@ class RepairRunTerminal(Value):
     record: RunRecord
 
 
-class CreateSession(Value):
+class CreateSession(Value, frozen=True):
     """Create a session, or find the active one of that id."""
 
     session_id: str
     created_at: Microseconds | None
 
 
-class EndSession(Value):
+class EndSession(Value, frozen=True):
     """End a session; the first end time stays."""
 
     session_id: str
     ended_at: Microseconds | None
 
 
-class PurgeSession(Value):
+class PurgeSession(Value, frozen=True):
     """Delete an ended session's runs and seal its id."""
 
     session_id: str
 
 
-class PurgeOneShotRun(Value):
+class PurgeOneShotRun(Value, frozen=True):
     """Delete a one-shot run with its tree and seal the run ids."""
 
     run_id: str
@@ -133,7 +133,7 @@ OnRun = (
 Command = Start | OnRun | CreateSession | EndSession | PurgeSession | PurgeOneShotRun
 
 
-class Needs(Value):
+class Needs(Value, frozen=True):
     """The rows that one command must find: locked, or read under the lock of its session."""
 
     sessions: tuple[str, ...] = ()
@@ -157,7 +157,7 @@ def needs(command: Command) -> Needs:
         case AppendRunRecord(run_id, record):
             return Needs(_session(record), (run_id,), ((run_id, record.event_key),))
         case StartRootRun(run, _, _):
-            runs = (run.run_id, run.predecessor_run_id) if run.predecessor_run_id else (run.run_id,)
+            runs = tuple(r for r in (run.run_id, run.predecessor_run_id) if r)
             return Needs((run.session_id,), runs, starts=run.run_id)
         case StartChildRun(run, parent_linked, _, _):
             runs = tuple(r for r in (run.run_id, run.parent_run_id, run.predecessor_run_id) if r)

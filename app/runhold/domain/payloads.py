@@ -35,7 +35,7 @@ class PayloadError(ValueError):
     """A typed payload that does not fit; the text names what is wrong and quotes nothing of it."""
 
 
-class RunStarted(Value):
+class RunStarted(Value, frozen=True):
     """Decoded ``run_started``."""
 
     parent_run_id: str
@@ -43,7 +43,7 @@ class RunStarted(Value):
     labels: dict[str, str]
 
 
-class ChildRunLinked(Value):
+class ChildRunLinked(Value, frozen=True):
     """Decoded ``child_run_linked``."""
 
     tool_name: str
@@ -52,7 +52,7 @@ class ChildRunLinked(Value):
     child_agent_id: str
 
 
-class RunSuspended(Value):
+class RunSuspended(Value, frozen=True):
     """Decoded ``run_suspended``."""
 
     suspension_id: str
@@ -61,7 +61,7 @@ class RunSuspended(Value):
     required_tools: list[str]
 
 
-class RunCompleted(Value):
+class RunCompleted(Value, frozen=True):
     """Decoded ``run_completed``; ``reason`` is that of a cancellation, else ``""``."""
 
     status: str

@@ -62,7 +62,7 @@ class RepairOutcome(StrEnum):
     DIFFERENT_TERMINAL = "different_terminal"
 
 
-class Session(Value):
+class Session(Value, frozen=True):
     """A conversation or a long piece of work; groups runs."""
 
     session_id: str
@@ -75,7 +75,7 @@ class Session(Value):
     """How many runs were started in it: the newest run's place in the order of starts."""
 
 
-class RunStart(Value):
+class RunStart(Value, frozen=True):
     """What a worker knows of a run when it starts it."""
 
     agent_id: str
@@ -87,7 +87,7 @@ class RunStart(Value):
     labels: dict[str, str]
 
 
-class Run(Value):
+class Run(Value, frozen=True):
     """A run's state."""
 
     agent_id: str
@@ -111,7 +111,7 @@ class Run(Value):
     """Place in the session's order of starts, from 1; 0 for a one-shot run."""
 
 
-class RunRecord(Value):
+class RunRecord(Value, frozen=True):
     """One fact in a run's history, never changed after it is stored."""
 
     event_key: str
@@ -124,7 +124,7 @@ class RunRecord(Value):
     timestamp: Milliseconds
 
 
-class StoredRecord(Value):
+class StoredRecord(Value, frozen=True):
     """A record with its place in its run's log and in its session's."""
 
     record: RunRecord
@@ -141,7 +141,7 @@ class StoredRecord(Value):
         return str(self.position)
 
 
-class RunSuspension(Value):
+class RunSuspension(Value, frozen=True):
     """The private bytes needed to continue a suspended run."""
 
     id: str
@@ -152,7 +152,7 @@ class RunSuspension(Value):
         return f"RunSuspension(id={self.id!r}, data=<{len(self.data)} bytes>)"
 
 
-class AppendResult(Value):
+class AppendResult(Value, frozen=True):
     """What became of one record."""
 
     id: str
@@ -161,7 +161,7 @@ class AppendResult(Value):
     """The session's status as the same transaction saw it; ``""`` for a one-shot run."""
 
 
-class RootStartResult(Value):
+class RootStartResult(Value, frozen=True):
     """What a root start did."""
 
     outcome: StartOutcome
@@ -169,7 +169,7 @@ class RootStartResult(Value):
     canceled: AppendResult | None
 
 
-class ChildStartResult(Value):
+class ChildStartResult(Value, frozen=True):
     """What a child start did."""
 
     outcome: StartOutcome
@@ -178,20 +178,20 @@ class ChildStartResult(Value):
     canceled: AppendResult | None
 
 
-class OneShotStartResult(Value):
+class OneShotStartResult(Value, frozen=True):
     """What a one-shot start did."""
 
     record: AppendResult
 
 
-class OneShotChildStartResult(Value):
+class OneShotChildStartResult(Value, frozen=True):
     """What a one-shot child start did."""
 
     parent_record: AppendResult
     started: AppendResult
 
 
-class RepairResult(Value):
+class RepairResult(Value, frozen=True):
     """What a repair found or did."""
 
     outcome: RepairOutcome
@@ -199,7 +199,7 @@ class RepairResult(Value):
     record: AppendResult | None
 
 
-class Purge(Value):
+class Purge(Value, frozen=True):
     """A purge that was carried out, or had been before."""
 
 
