@@ -4,8 +4,8 @@ There is no timer: what waits while the last request is under way becomes the ne
 keep their order, also over retries: a run with a command under way takes no place in another request, and what a
 request left without a final answer is sent again ahead of anything newer for those runs.
 
-A command that gets a temporary answer itself is a *suspect*: it goes behind the commands of other runs, so that one
-which always fails delays nobody but its own run.
+A command that gets a temporary answer itself is a *suspect*: the service tries nothing after it, so it goes to the end
+of a request. One that always fails delays nobody but its own runs.
 """
 
 from __future__ import annotations
@@ -128,12 +128,11 @@ class Gatherer:
         if now < self._not_before:
             return []
         blocked = set(self._busy)
-        suspect_runs: set[str] = set()
         ready: list[_Waiting] = []
         suspects: list[_Waiting] = []
         held_back: list[_Waiting] = []
-        count, size = 0, 0
-        while self._queue and count < self._most_commands:
+        size = 0
+        while self._queue and len(ready) < max(1, self._most_commands - bool(suspects)):
             waiting = self._queue[0]
             if waiting.answer.done():
                 self._queue.popleft()
@@ -141,18 +140,30 @@ class Gatherer:
             if waiting.not_before > now or not blocked.isdisjoint(waiting.runs):
                 blocked.update(waiting.runs)
                 held_back.append(self._queue.popleft())
-                continue
-            size += len(waiting.item) + 1
-            if count and size > self._limits.body_bytes:
-                break
-            count += 1
-            if waiting.suspect or not suspect_runs.isdisjoint(waiting.runs):
-                suspect_runs.update(waiting.runs)
-                suspects.append(self._queue.popleft())
+            elif waiting.suspect:
+                # What follows on its runs waits for its answer, so suspects are free to change places.
+                blocked.update(waiting.runs)
+                suspects.append(waiting)
+                held_back.append(self._queue.popleft())
             else:
+                size += len(waiting.item) + 1
+                if ready and size > self._limits.body_bytes:
+                    break
                 ready.append(self._queue.popleft())
-        self._queue.extendleft(reversed(held_back))
-        return ready + suspects
+        suspects.sort(key=lambda waiting: waiting.failures)
+        last = self._fitting(suspects[: self._most_commands - len(ready)], size, bool(ready))
+        taken = {id(waiting) for waiting in last}
+        self._queue.extendleft(waiting for waiting in reversed(held_back) if id(waiting) not in taken)
+        return ready + last
+
+    def _fitting(self, suspects: list[_Waiting], size: int, others: bool) -> list[_Waiting]:
+        fitting: list[_Waiting] = []
+        for waiting in suspects:
+            size += len(waiting.item) + 1
+            if size > self._limits.body_bytes and (fitting or others):
+                break
+            fitting.append(waiting)
+        return fitting
 
     def _wake_up_when_due(self) -> None:
         # What is held back by time has nobody else to call the pump; what waits for a run's turn has the request's end.
@@ -190,19 +201,26 @@ class Gatherer:
                 if not waiting.answer.done():
                     waiting.answer.set_result(result["body"])
             elif isinstance(error, TemporaryError):
-                if place:
-                    self._note_success()
-                else:
-                    self._note_failure(error)
-                waiting.suspect = True
-                waiting.failures += 1
-                waiting.not_before = time.monotonic() + self._wait_seconds(waiting.failures, error)
                 # The service tried nothing after this one: the others keep their attempts.
+                self._suspect(waiting, error, untried=batch[place + 1 :], first=place == 0)
                 self._put_back(batch[place:], error)
                 return
             else:
                 _fail(waiting, error)
         self._note_success()
+
+    def _suspect(self, waiting: _Waiting, error: TemporaryError, untried: list[_Waiting], first: bool) -> None:
+        waiting.failures += 1
+        waiting.not_before = time.monotonic() + self._wait_seconds(waiting.failures, error)
+        if not first:
+            self._note_success()
+        elif not waiting.suspect:
+            self._note_failure(error)
+        else:
+            # Behind a suspect there are only suspects: they share its wait, and nobody else does.
+            for other in untried:
+                other.not_before = max(other.not_before, waiting.not_before)
+        waiting.suspect = True
 
     def _settle_refused_request(self, batch: list[_Waiting], error: StoreError) -> None:
         if isinstance(error, TemporaryError):
