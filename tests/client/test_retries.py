@@ -155,7 +155,7 @@ def test_the_waits_double_up_to_the_longest_and_are_spread_by_jitter() -> None:
     ("text", "seconds"), [("2", 2.0), (" 5 ", 5.0), ("", None), ("soon", None), ("-1", None), ("²", None)]
 )
 def test_retry_after_is_read_as_seconds(text: str, seconds: float | None) -> None:
-    assert retry_after(httpx.Headers({"Retry-After": text.encode()})) == seconds
+    assert retry_after(httpx.Headers([(b"Retry-After", text.encode())])) == seconds
 
 
 def test_retry_after_is_read_as_a_date() -> None:

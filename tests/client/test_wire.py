@@ -126,7 +126,7 @@ RUN = {
     "record_count": 1,
     "head_digest": "00",
 }
-ANSWERS = {
+ANSWERS: dict[str, dict[str, Any]] = {
     "decode_append_result": APPEND,
     "decode_root_start": {"outcome": "stop", "started": APPEND, "canceled": APPEND},
     "decode_child_start": {"outcome": "proceed", "parent_record": APPEND, "started": APPEND, "canceled": None},

@@ -1,0 +1,46 @@
+"""The contract's table of errors: the HTTP status of each code."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+STATUS: Mapping[str, int] = {
+    "malformed_request": 400,
+    "unauthenticated": 401,
+    "forbidden": 403,
+    "session_not_found": 404,
+    "run_not_found": 404,
+    "run_suspension_not_found": 404,
+    "transcript_not_found": 404,
+    "not_found": 404,
+    "method_not_allowed": 405,
+    "session_ended": 409,
+    "session_active": 409,
+    "session_has_active_runs": 409,
+    "run_conflict": 409,
+    "event_conflict": 409,
+    "run_not_active": 409,
+    "run_terminal_conflict": 409,
+    "run_cancellation_conflict": 409,
+    "run_suspension_conflict": 409,
+    "run_session_mismatch": 409,
+    "run_record_owner_mismatch": 409,
+    "continuation_conflict": 409,
+    "run_tree_active": 409,
+    "transcript_invalid": 409,
+    "session_purged": 410,
+    "run_purged": 410,
+    "payload_too_large": 413,
+    "unsupported_media_type": 415,
+    "invalid_command": 422,
+    "invalid_cursor": 422,
+    "invalid_limit": 422,
+    "parent_run_id_required": 422,
+    "child_run_id_required": 422,
+    "child_agent_id_required": 422,
+    "child_session_id_required": 422,
+    "rate_limited": 429,
+    "internal": 500,
+    "overloaded": 503,
+    "unavailable": 503,
+}
