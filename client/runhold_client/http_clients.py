@@ -90,7 +90,10 @@ def client_options(
     Raises: ValueError when the base URL is not an absolute http(s) URL without query and fragment, or the token could
     not be sent in a header.
     """
-    url = httpx.URL(base_url)
+    try:
+        url = httpx.URL(base_url)
+    except httpx.InvalidURL as error:
+        raise ValueError(f"base_url is not a URL: {error}") from None
     if url.scheme not in ("http", "https") or not url.host or url.query or url.fragment:
         raise ValueError(f"base_url must be http(s)://host[:port][/prefix], not {base_url!r}")
     headers = {"User-Agent": "runhold-client"}

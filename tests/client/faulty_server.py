@@ -34,11 +34,11 @@ class FaultyServer:
         return [request.partition(b"\r\n\r\n")[2] for request in self.requests]
 
 
-def answer(status: int, body: object = None, *, headers: dict[str, str] | None = None, keep: bool = True) -> bytes:
-    """An act: a JSON answer. With keep=False the connection is closed after it without announcing that."""
+def answer(status: int, body: object = None, *, headers: dict[str, str] | None = None) -> bytes:
+    """An act: a JSON answer."""
     content = b"" if body is None else json.dumps(body).encode()
     kind = "application/json" if status < 300 else "application/problem+json"
-    return _answer(status, content, {"Content-Type": kind, **(headers or {})}) + (b"" if keep else b"\0close")
+    return _answer(status, content, {"Content-Type": kind, **(headers or {})})
 
 
 def page(status: int, text: str) -> bytes:
@@ -62,6 +62,11 @@ def stall(seconds: float) -> bytes:
     return b"\0stall" + struct.pack("d", seconds)
 
 
+def slow(seconds: float, whole: bytes) -> bytes:
+    """An act: another act, after a while."""
+    return b"\0slow!" + struct.pack("d", seconds) + whole
+
+
 @contextmanager
 def faulty_server(script: Sequence[bytes]) -> Iterator[FaultyServer]:
     """Serve the acts of a script in order, the last one for ever."""
@@ -82,6 +87,9 @@ def faulty_server(script: Sequence[bytes]) -> Iterator[FaultyServer]:
                 if act.startswith(b"\0stall"):
                     time.sleep(struct.unpack("d", act[6:])[0])
                     return
+                if act.startswith(b"\0slow!"):
+                    time.sleep(struct.unpack("d", act[6:14])[0])
+                    act = act[14:]
                 content, closes, _ = act.partition(b"\0close")
                 try:
                     connection.sendall(content)

@@ -24,6 +24,7 @@ from tests.conformance.statuses import STATUS
 
 ONCE = RetryPolicy(attempts=1)
 
+
 def all_classes(base: type[StoreError]) -> Iterator[type[StoreError]]:
     for child in base.__subclasses__():
         yield child
