@@ -92,7 +92,7 @@ def client_options(
     """
     try:
         url = httpx.URL(base_url)
-    except httpx.InvalidURL as error:
+    except (httpx.InvalidURL, ValueError) as error:
         raise ValueError(f"base_url is not a URL: {error}") from None
     if url.scheme not in ("http", "https") or not url.host or url.query or url.fragment:
         raise ValueError(f"base_url must be http(s)://host[:port][/prefix], not {base_url!r}")
