@@ -70,7 +70,7 @@ def test_without_a_key_no_authorization_is_sent() -> None:
 
 
 @pytest.mark.parametrize(
-    "url", ["", "127.0.0.1:8080", "ftp://host", "http://", "http://h/?a=b", "http://h/#a", "/v1", "http://["]
+    "url", ["", "127.0.0.1:8080", "ftp://host", "http://", "http://h/?a=b", "http://h/#a", "/v1", "http://host:port"]
 )
 @pytest.mark.parametrize("store", [HttpStore, AsyncHttpStore])
 def test_a_base_url_that_cannot_be_used_is_refused_at_once(store: Callable[[str], Any], url: str) -> None:
