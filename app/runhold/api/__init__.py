@@ -1,1 +1,1 @@
-"""HTTP only: parse, call one command or read, hand back its result."""
+"""HTTP only, a file a concept: read a request, call one command or query, write its answer."""
