@@ -116,7 +116,9 @@ def repeated_names(value: Any, pointer: str) -> Iterator[str]:
         found, where = waiting.pop()
         if isinstance(found, dict):
             if isinstance(found, RepeatedNames):
-                yield from (pointer_to(where, name) for name in found.repeated)
+                # What labels are called is never quoted.
+                names = [""] if where.endswith("/labels") else found.repeated
+                yield from (pointer_to(where, name) if name else where for name in names)
             waiting.extend((inner, pointer_to(where, name)) for name, inner in found.items())
         elif isinstance(found, list):
             waiting.extend((inner, f"{where}/{index}") for index, inner in enumerate(found))

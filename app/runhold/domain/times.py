@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, date, datetime, timedelta
+from functools import lru_cache
 
 from runhold.domain.values import NO_SESSION_TIME, NO_TIME, Microseconds, Milliseconds
 
@@ -49,6 +50,11 @@ def _parse(text: str) -> tuple[int, str]:
     return seconds, match[7] or ""
 
 
+@lru_cache(maxsize=4_096)
+def _second(text: str) -> int:
+    return _parse(text + "Z")[0]
+
+
 def parse_run_time(text: str) -> Milliseconds:
     """Read the time of a run or record; ``""`` is a missing one.
 
@@ -57,6 +63,9 @@ def parse_run_time(text: str) -> Milliseconds:
     """
     if not text:
         return NO_TIME
+    if len(text) == 24 and text[19] == "." and text[23] == "Z" and text.isascii() and text[20:23].isdigit():
+        # As the service itself writes times; most share their second with others of the moment.
+        return _second(text[:19]) * 1_000 + int(text[20:23])
     seconds, fraction = _parse(text)
     if fraction[3:].strip("0"):
         raise TimeError("must not be finer than a millisecond")
@@ -78,7 +87,13 @@ def parse_session_time(text: str) -> Microseconds | None:
 
 def format_run_time(instant: Milliseconds) -> str:
     """Write the time of a run or record: UTC, ``Z``, three decimals."""
-    return (_EPOCH + timedelta(milliseconds=instant)).isoformat(timespec="milliseconds")[:-6] + "Z"
+    seconds, milliseconds = divmod(instant, 1_000)
+    return f"{_second_text(seconds)}.{milliseconds:03d}Z"
+
+
+@lru_cache(maxsize=4_096)
+def _second_text(seconds: int) -> str:
+    return (_EPOCH + timedelta(seconds=seconds)).isoformat(timespec="seconds")[:-6]
 
 
 def format_session_time(instant: Microseconds) -> str:
