@@ -47,6 +47,11 @@ PROBLEMS: dict[str, tuple[type[RefusalError], int]] = {
 _TITLES = {code: (inspect.getdoc(kind) or "").splitlines()[0] for code, (kind, _) in PROBLEMS.items()}
 
 
+def title_of(code: str) -> str:
+    """What a kind of problem means."""
+    return _TITLES[code]
+
+
 def status_of(refusal: RefusalError) -> int:
     """The HTTP status of a refusal."""
     return PROBLEMS[refusal.code][1]
