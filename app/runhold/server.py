@@ -1,0 +1,111 @@
+"""One process that serves: it opens the service, takes requests, and drains when it is asked to stop."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import logging
+import signal
+import socket
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import uvicorn
+
+from runhold.main import Application, open_service
+from runhold.settings import Settings
+
+log = logging.getLogger(__name__)
+
+_BACKLOG = 2_048
+
+
+class PortTaken(Exception):
+    """The address cannot be served on; the text is the reason in one line."""
+
+
+def bind(settings: Settings) -> socket.socket:
+    """Take the port. Raises: PortTaken."""
+    try:
+        found = socket.getaddrinfo(settings.host, settings.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+        family, _, _, _, address = found[0]
+        listening = socket.socket(family, socket.SOCK_STREAM)
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind(address)
+        listening.listen(_BACKLOG)
+    except OSError as error:
+        raise PortTaken(
+            f"cannot serve on {settings.host} port {settings.port}: {error.strerror or error}; "
+            "choose another with RUNHOLD_PORT or --port"
+        ) from None
+    listening.setblocking(False)
+    return listening
+
+
+async def serve(
+    app: Application, settings: Settings, listening: socket.socket, announce: Callable[[], object]
+) -> None:
+    """Serve until SIGTERM or SIGINT, then answer what was accepted; ``announce`` is called once it is ready.
+
+    Raises:
+        StartUpError: the database cannot be used, with the reason in one line.
+    """
+    service = await open_service(settings)
+    app.use(service)
+    config = uvicorn.Config(
+        app,
+        http="httptools",
+        lifespan="off",
+        access_log=False,
+        log_config=None,
+        server_header=False,
+        timeout_keep_alive=settings.keep_alive_s,
+        timeout_graceful_shutdown=max(1, -(-settings.drain_timeout_ms // 1000)),
+        backlog=_BACKLOG,
+    )
+    server = _Server(config, app, settings)
+    # What start-up made lives on; the collector need not look at it again under load.
+    gc.collect()
+    gc.freeze()
+    host, port = listening.getsockname()[:2]
+    log.info("serving", extra={"host": host, "port": port})
+    announce()
+    try:
+        await server.serve(sockets=[listening])
+    finally:
+        await service.close()
+
+
+class _Server(uvicorn.Server):
+    """A server that is unready for a moment before it takes no more requests, and whose signals end in exit status 0."""
+
+    def __init__(self, config: uvicorn.Config, app: Application, settings: Settings) -> None:
+        super().__init__(config)
+        self._app = app
+        self._grace_s = settings.drain_grace_ms / 1000
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Take the signals that stop the service."""
+        loop = asyncio.get_running_loop()
+        for name in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(name, self._stop, name)
+        try:
+            yield
+        finally:
+            for name in (signal.SIGTERM, signal.SIGINT):
+                loop.remove_signal_handler(name)
+
+    def _stop(self, name: signal.Signals) -> None:
+        service = self._app.service
+        if service is None or service.is_draining:
+            self.should_exit = True
+            return
+        log.info("stopping", extra={"signal": name.name})
+        service.drain()
+        # A person at a terminal does not wait for load balancers.
+        grace = 0.0 if name is signal.SIGINT else self._grace_s
+        asyncio.get_running_loop().call_later(grace, self._exit)
+
+    def _exit(self) -> None:
+        self.should_exit = True
