@@ -31,12 +31,12 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document in
 def serve(host: Host = None, port: Port = None, database_url: DatabaseUrl = None) -> None:
     """Serve the API until SIGTERM; on SQLite the schema is brought up to date first.
 
-    Exit status: 0 after a stop that answered all accepted commands; 1 when it cannot start, with one line that says why.
+    Exit status: 0 after a stop, all accepted commands answered; 1 when it cannot start, with one line that says why.
     """
     settings = _settings(host=host, port=port, database_url=database_url)
     from runhold.logs import configure_logs
     from runhold.main import create_app
-    from runhold.server import PortTaken, bind
+    from runhold.server import PortTakenError, bind
     from runhold.server import serve as run
     from runhold.store import StartUpError
 
@@ -44,7 +44,7 @@ def serve(host: Host = None, port: Port = None, database_url: DatabaseUrl = None
     try:
         listening = bind(settings)
         _run(run(create_app(settings), settings, listening, lambda: _print_address(listening.getsockname())))
-    except (PortTaken, StartUpError) as error:
+    except (PortTakenError, StartUpError) as error:
         _fail(str(error))
 
 
@@ -103,7 +103,7 @@ def list_settings(as_json: AsJson = False) -> None:
         ("default", {"overflow": "fold"}),
         ("meaning", {"ratio": 1}),
     ):
-        table.add_column(heading, **options)  # type: ignore[arg-type]
+        table.add_column(heading, **options)
     for row in rows:
         table.add_row(*row)
     # Piped somewhere, a setting stays on one line.

@@ -20,12 +20,12 @@ log = logging.getLogger(__name__)
 _BACKLOG = 2_048
 
 
-class PortTaken(Exception):
+class PortTakenError(Exception):
     """The address cannot be served on; the text is the reason in one line."""
 
 
 def bind(settings: Settings) -> socket.socket:
-    """Take the port. Raises: PortTaken."""
+    """Take the port. Raises: PortTakenError."""
     try:
         found = socket.getaddrinfo(settings.host, settings.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
         family, _, _, _, address = found[0]
@@ -34,7 +34,7 @@ def bind(settings: Settings) -> socket.socket:
         listening.bind(address)
         listening.listen(_BACKLOG)
     except OSError as error:
-        raise PortTaken(
+        raise PortTakenError(
             f"cannot serve on {settings.host} port {settings.port}: {error.strerror or error}; "
             "choose another with RUNHOLD_PORT or --port"
         ) from None
@@ -42,9 +42,7 @@ def bind(settings: Settings) -> socket.socket:
     return listening
 
 
-async def serve(
-    app: Application, settings: Settings, listening: socket.socket, announce: Callable[[], object]
-) -> None:
+async def serve(app: Application, settings: Settings, listening: socket.socket, announce: Callable[[], object]) -> None:
     """Serve until SIGTERM or SIGINT, then answer what was accepted; ``announce`` is called once it is ready.
 
     Raises:
@@ -77,7 +75,7 @@ async def serve(
 
 
 class _Server(uvicorn.Server):
-    """A server that is unready for a moment before it takes no more requests, and whose signals end in exit status 0."""
+    """A server that is unready for a moment before it takes no more requests; its signals end in exit status 0."""
 
     def __init__(self, config: uvicorn.Config, app: Application, settings: Settings) -> None:
         super().__init__(config)

@@ -33,7 +33,7 @@ class Settings(BaseSettings):
     )
 
     database_url: SecretStr = _setting(SecretStr("sqlite:///var/runhold.db"), "URL", validate_default=True)
-    """Where records are kept: sqlite:///path (relative to the working directory) or postgresql://user:password@host/name."""
+    """Where records are kept: sqlite:///path, relative to the working directory, or postgresql://user:password@host/name."""
 
     host: str = _setting("127.0.0.1", "address", min_length=1)
     """Address to serve on."""
@@ -66,7 +66,7 @@ class Settings(BaseSettings):
     """Longest time for a statement of a purge, which deletes many rows at once."""
 
     transaction_pooler: bool = _setting(False)
-    """Whether a pooler in transaction mode, such as PgBouncer, stands before PostgreSQL: no prepared statements then."""
+    """Whether a pooler in transaction mode (PgBouncer) stands before PostgreSQL: no prepared statements then."""
 
     queue_commands: int = _setting(4_096, "commands", ge=1, le=1_000_000)
     """Commands that may wait or run; beyond it the answer is overloaded, at once."""
@@ -90,7 +90,7 @@ class Settings(BaseSettings):
     """Largest request body; a larger one is refused while it is read."""
 
     integrity_key: SecretStr = _setting(SecretStr(""))
-    """Key of the record digests: with one, nobody who has only the database can forge them. Keep it; it cannot be changed."""
+    """Key of the record digests: nobody who has only the database can forge them then. It cannot be changed later."""
 
     ready_timeout_ms: int = _setting(1_000, "ms", ge=1, le=60_000)
     """Longest time in which /readyz answers."""

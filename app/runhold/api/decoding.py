@@ -127,7 +127,8 @@ def _record(value: Any, pointer: str, faults: _Faults) -> RunRecord:
         session_id, turn_id, kind = get("session_id", ""), get("turn_id", ""), get("type", "")
         payload, timestamp = get("payload", ""), get("timestamp", "")
         try:
-            ids = "".join((event_key, run_id, agent_id, session_id, turn_id, kind))
+            # Joining refuses what is no string.
+            ids = "".join([event_key, run_id, agent_id, session_id, turn_id, kind])  # noqa: FLY002
             plain = len(ids) <= ID_BYTES and ids.isascii() and "\0" not in ids
             if plain and type(payload) is str and type(timestamp) is str:
                 time = parse_run_time(timestamp)
@@ -141,24 +142,24 @@ def _record(value: Any, pointer: str, faults: _Faults) -> RunRecord:
 
 def _any_record(value: Any, pointer: str, faults: _Faults) -> RunRecord:
     found = _object(value, _RECORD, pointer, faults)
-    ids = [
+    event_key, run_id, agent_id, session_id, turn_id, kind = (
         _text(found.get(name), f"{pointer}/{name}", id_fault, faults)
         for name in ("event_key", "run_id", "agent_id", "session_id", "turn_id", "type")
-    ]
+    )
     payload = _text(found.get("payload"), f"{pointer}/payload", payload_fault, faults)
     timestamp = _text(found.get("timestamp"), f"{pointer}/timestamp", _time_fault, faults)
-    return RunRecord(*ids, payload, parse_run_time(timestamp))
+    return RunRecord(event_key, run_id, agent_id, session_id, turn_id, kind, payload, parse_run_time(timestamp))
 
 
 def _run_start(value: Any, pointer: str, faults: _Faults) -> RunStart:
     found = _object(value, _RUN, pointer, faults)
-    ids = [
+    agent_id, run_id, session_id, parent, predecessor = (
         _text(found.get(name), f"{pointer}/{name}", id_fault, faults)
         for name in ("agent_id", "run_id", "session_id", "parent_run_id", "predecessor_run_id")
-    ]
+    )
     started_at = _text(found.get("started_at"), f"{pointer}/started_at", _time_fault, faults)
     labels = _labels(found.get("labels"), f"{pointer}/labels", faults)
-    return RunStart(*ids, parse_run_time(started_at), labels)
+    return RunStart(agent_id, run_id, session_id, parent, predecessor, parse_run_time(started_at), labels)
 
 
 def _labels(value: Any, pointer: str, faults: _Faults) -> dict[str, str]:

@@ -1,7 +1,7 @@
 """The front of the API: every request under ``/v1`` passes here, in the contract's order of checks.
 
-It stands before the framework's own routing, which costs several times as much as a command, and routes on the raw path.
-The one place where a request is answered, named and counted.
+It stands before the framework's own routing, which costs several times as much as a command, and routes on the raw
+path. The one place where a request is answered, named and counted.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from runhold.api.operations import Operation
 from runhold.api.path_ids import decode_path_id
 from runhold.api.problems import MEDIA_TYPE, encode_problem, problem_headers, status_of
 from runhold.api.requests import (
-    Gone,
+    GoneError,
     Receive,
     Request,
     Scope,
@@ -74,11 +74,13 @@ class Dispatcher:
             extra = tuple(problem_headers(refusal))
             if isinstance(refusal, _MethodNotAllowed):
                 extra = ((b"allow", refusal.allow),)
-        except Gone:
+        except GoneError:
             self._observe(operation, 0, "", begun, name, headers)
             return
         except Exception:
-            log.exception("a request failed", extra={"request_id": name, "operation": operation.id if operation else ""})
+            log.exception(
+                "a request failed", extra={"request_id": name, "operation": operation.id if operation else ""}
+            )
             failure = Internal("the service failed; the same request may be sent again")
             status, kind, code = status_of(failure), _PROBLEM, failure.code
             answer = encode_problem(failure, name)

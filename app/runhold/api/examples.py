@@ -250,7 +250,11 @@ ANSWERS: dict[str, Json] = {
     "list_runs": {"runs": [_ONE_SHOT], "next_cursor": ""},
     "append_run_record": _APPENDED,
     "list_run_records": _PAGE,
-    "list_session_run_records": {"records": [_STORED], "next_cursor": "", "end_cursor": "AYj0Vq1vL3mGq2b3d5kAAAAAAAAAAQ"},
+    "list_session_run_records": {
+        "records": [_STORED],
+        "next_cursor": "",
+        "end_cursor": "AYj0Vq1vL3mGq2b3d5kAAAAAAAAAAQ",
+    },
     "run_commands": {
         "results": [
             {"status": 200, "body": {"id": "3", "inserted": True, "session_status": "active"}},

@@ -31,7 +31,7 @@ class Principal(Value, frozen=True):
 class Identity(Protocol):
     """Finds out who calls."""
 
-    async def authenticate(self, headers: Mapping[bytes, bytes]) -> Principal:
+    async def authenticate(self, headers: Mapping[bytes, bytes], /) -> Principal:
         """Read the credentials of a request. Raises: Unauthenticated."""
         ...
 
@@ -41,6 +41,6 @@ class NoIdentity:
 
     _anybody = Principal(DEFAULT_NAMESPACE, Role.ADMIN, "")
 
-    async def authenticate(self, headers: Mapping[bytes, bytes]) -> Principal:
+    async def authenticate(self, _: Mapping[bytes, bytes], /) -> Principal:
         """Answer the same for everybody."""
         return self._anybody

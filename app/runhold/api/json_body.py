@@ -7,6 +7,7 @@ faster parsers take the last of two equal names and refuse escaped lone surrogat
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any, NoReturn
 
@@ -29,14 +30,14 @@ class RepeatedNames(dict[str, Any]):
     repeated: list[str]
 
 
-class _RepeatedName(Exception):
+class _RepeatedNameError(Exception):
     pass
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) != len(pairs):
-        raise _RepeatedName
+        raise _RepeatedNameError
     return found
 
 
@@ -45,8 +46,7 @@ def _marked(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(found) == len(pairs):
         return found
     marked = RepeatedNames(found)
-    seen: set[str] = set()
-    marked.repeated = list(dict.fromkeys(name for name, _ in pairs if name in seen or seen.add(name)))
+    marked.repeated = [name for name, times in Counter(name for name, _ in pairs).items() if times > 1]
     return marked
 
 
@@ -79,7 +79,7 @@ def parse_body(body: bytes) -> Any:
         raise MalformedRequest("the body is not UTF-8") from None
     try:
         return _FAST(text)
-    except _RepeatedName:
+    except _RepeatedNameError:
         return _parse_marking(text)
     except ValueError:
         raise MalformedRequest("the body is not JSON") from None

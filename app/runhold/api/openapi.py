@@ -26,15 +26,16 @@ Workers store what happens, the host application creates, ends and purges sessio
 **Exact retries.** A lost answer is safe: send the very same command again. What is stored already is answered with its
 original ids and `inserted: false`; the same identity with any difference is a conflict, and nothing is written.
 
-**Problems** are `application/problem+json`. Decide by `code`. `permanent: true` means that no repetition can help, unless
-another command changes what is stored. Temporary ones carry `Retry-After`.
+**Problems** are `application/problem+json`. Decide by `code`. `permanent: true` means that no repetition can help,
+unless another command changes what is stored. Temporary ones carry `Retry-After`.
 
 **Ids** are any text up to {ID_BYTES:,} bytes of UTF-8. In a path an id is one percent-encoded segment (`%2F` belongs to
 the id), or `~` and the unpadded base64url of its UTF-8, which no proxy can mangle.
 
 **Times** are RFC 3339: whole milliseconds for runs and records, microseconds for sessions; answered in UTC.
 
-Beside the problems listed with each operation there are `not_found` (404, no such route) and `method_not_allowed` (405).
+Beside the problems listed with each operation there are `not_found` (404, no such route) and `method_not_allowed`
+(405).
 """
 
 _TAGS = {
@@ -223,12 +224,11 @@ def _reference(model: type[BaseModel]) -> Json:
 
 
 def _schemas(operations: Sequence[Operation]) -> Json:
-    bodies = [operation.body for operation in operations if operation.body is not None]
-    answers = [operation.answer for operation in operations if operation.answer is not None]
+    bodies: list[type[BaseModel]] = [operation.body for operation in operations if operation.body is not None]
+    answers: list[type[BaseModel]] = [operation.answer for operation in operations if operation.answer is not None]
+    answers.append(schemas.Problem)
     _, read = models_json_schema([(model, "validation") for model in dict.fromkeys(bodies)], ref_template=_REF)
-    _, written = models_json_schema(
-        [(model, "serialization") for model in dict.fromkeys([*answers, schemas.Problem])], ref_template=_REF
-    )
+    _, written = models_json_schema([(model, "serialization") for model in dict.fromkeys(answers)], ref_template=_REF)
     found: Json = {}
     found.update({name: _tidy(schema) for name, schema in read["$defs"].items()})
     # An optional member of an answer is left out, never null.

@@ -376,7 +376,7 @@ OPERATIONS: tuple[Operation, ...] = (
         handlers.command("end_session"),
         CLOSING,
         "End a session",
-        "It takes no new work; running runs go on and finish. A repetition keeps the first end. The body may be left out.",
+        "It takes no new work; running runs go on and finish. A repetition keeps the first end. The body is optional.",
         ("session_not_found", "session_purged", "invalid_command"),
         schemas.Session,
         schemas.SessionEnd,

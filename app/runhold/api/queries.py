@@ -1,7 +1,7 @@
 """Query strings, strictly: known names only, single ones given once, text in UTF-8.
 
-What they say beyond that, limits and cursors, is judged afterwards, in the contract's order. An empty value is an absent
-one. Source: the storage contract, *HTTP*.
+What they say beyond that, limits and cursors, is judged afterwards, in the contract's order. An empty value is an
+absent one. Source: the storage contract, *HTTP*.
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ _PROCESS = secrets.token_hex(6)
 _numbers = count(1)
 
 
-class Gone(Exception):
+class GoneError(Exception):
     """The caller hung up before its request was whole."""
 
 
@@ -59,14 +59,14 @@ async def read_body(receive: Receive, headers: Mapping[bytes, bytes], limit: int
 
     Raises:
         PayloadTooLarge: it is larger; what is known to be is not read at all.
-        Gone: the caller hung up.
+        GoneError: the caller hung up.
     """
     length = headers.get(b"content-length")
     if length is not None and length.isdigit() and (len(length) > 18 or int(length) > limit):
         raise _too_large(limit)
     message = await receive()
     if message["type"] != "http.request":
-        raise Gone
+        raise GoneError
     body: bytes = message.get("body", b"")
     if not message.get("more_body", False):
         if len(body) > limit:
@@ -78,7 +78,7 @@ async def read_body(receive: Receive, headers: Mapping[bytes, bytes], limit: int
             raise _too_large(limit)
         message = await receive()
         if message["type"] != "http.request":
-            raise Gone
+            raise GoneError
         parts += message.get("body", b"")
     if len(parts) > limit:
         raise _too_large(limit)

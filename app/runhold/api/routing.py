@@ -52,7 +52,7 @@ class Router(Generic[Target]):
             node.methods[target.method] = target
 
     def find(self, method: str, raw_path: bytes) -> tuple[Target | None, list[bytes], Mapping[str, Target]]:
-        """Find the operation, the raw ids of its path, and all operations of the path by method (none: no such route)."""
+        """Find the operation, the raw ids of its path, and the path's operations by method (none: no such route)."""
         # One way at most needs a second look: a literal that lacks the method, beside an id in the same place.
         segments = raw_path.split(b"/")[1:]
         found: list[tuple[_Node[Target], list[bytes]]] = [(self._root, [])]
