@@ -70,8 +70,20 @@ def prepare(level: str) -> None:
     UNFINISHED.touch()
     for each in LOCKS:
         stamp(each).unlink(missing_ok=True)
-    print(f"dev: installing packages for '{level}' into .venv; the first time this takes a minute or two", file=sys.stderr)
-    pip = [str(PYTHON), "-I", "-m", "pip", "--quiet", "--no-input", "--disable-pip-version-check", "install", "--no-deps"]
+    print(
+        f"dev: installing packages for '{level}' into .venv; the first time this takes a minute or two", file=sys.stderr
+    )
+    pip = [
+        str(PYTHON),
+        "-I",
+        "-m",
+        "pip",
+        "--quiet",
+        "--no-input",
+        "--disable-pip-version-check",
+        "install",
+        "--no-deps",
+    ]
     for lock in LOCKS[level]:
         call([*pip, "--require-hashes", "--only-binary", ":all:", "--requirement", str(ROOT / "requirements" / lock)])
     editables = [part for project in PROJECTS for part in ("--editable", str(project))]

@@ -42,9 +42,7 @@ def database_url(database: str, tmp_path: Path) -> Iterator[str]:
 
 
 @pytest.fixture
-def server(
-    database: str, request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Server:
+def server(database: str, request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Server:
     """A running service on each database in turn. All tests share it: use ids of your own (``unique``)."""
     shared = request.config.stash.setdefault(SHARED_SERVERS, {})
     if database not in shared:
@@ -66,7 +64,9 @@ def start_server(database_url: str, request: pytest.FixtureRequest) -> Iterator[
     """
     started: list[Server] = []
 
-    def start(environment: Mapping[str, str] | None = None, *, arguments: tuple[str, ...] = (), wait: bool = True) -> Server:
+    def start(
+        environment: Mapping[str, str] | None = None, *, arguments: tuple[str, ...] = (), wait: bool = True
+    ) -> Server:
         server = Server(database_url, environment, arguments=arguments)
         started.append(server)
         request.node.stash.setdefault(LOG_STARTS, {})[server.log] = 0

@@ -68,17 +68,11 @@ class Server:
     def start(self, *, wait: bool = True) -> None:
         """Start it and, unless told otherwise, wait until it is ready."""
         assert not self.is_running, "it runs already"
-        for attempt in range(5):
-            said_before = len(self.output())
-            self._launch()
-            if not wait or self._becomes_ready():
-                return
-            said = self.output()[said_before:]
-            if attempt == 4 or self.environment.get("RUNHOLD_PORT") or not _port_was_taken(said):
-                break
-            self.port = free_port()
-        self.kill()
-        raise RuntimeError(f"the service did not become ready:\n{said}")
+        said_before = len(self.output())
+        self._launch()
+        if wait and not self._becomes_ready():
+            self.kill()
+            raise RuntimeError(f"the service did not become ready:\n{self.output()[said_before:]}")
 
     def wait_until_ready(self, seconds: float = START_SECONDS) -> None:
         """Wait until it answers that it is ready. Raises: RuntimeError when it ends or the time is over."""
@@ -158,8 +152,3 @@ def running_server(database_url: str, environment: Mapping[str, str] | None = No
         server.stop()
     finally:
         server.close()
-
-
-def _port_was_taken(said: str) -> bool:
-    said = said.lower()
-    return "port" in said and ("in use" in said or "taken" in said)
