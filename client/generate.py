@@ -23,7 +23,7 @@ GENERATOR = ROOT / "client" / "generator"
 ENVIRONMENT = ROOT / ".venv" / "generator"
 
 UNUSED = ("client.py", "errors.py")
-"""What the generator writes for its own way of sending. The stores send through a client that repeats requests exactly."""
+"""What the generator writes for its own way of sending; the stores have one that repeats requests exactly."""
 
 
 def main() -> None:
@@ -83,11 +83,11 @@ def generator_environment() -> Path:
 class _Dumper(yaml.SafeDumper):
     """Plain YAML: no anchors, and lists set off from their names."""
 
-    def ignore_aliases(self, data: Any) -> bool:
+    def ignore_aliases(self, data: Any) -> bool:  # noqa: ARG002  the base class's signature
         """Write equal parts out each time: an anchor would say that they belong together."""
         return True
 
-    def increase_indent(self, flow: bool = False, indentless: bool = False) -> None:
+    def increase_indent(self, flow: bool = False, indentless: bool = False) -> None:  # noqa: ARG002
         """Set lists off."""
         super().increase_indent(flow, False)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from types import TracebackType
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 import httpx
 
@@ -70,7 +70,7 @@ class AsyncHttpStore:
         self._http = AsyncRetryingClient(policy, **client_options(base_url, token, timeout, transport, connections))
         self._gatherer = Gatherer(self._post, policy, gather or GatherLimits())
 
-    async def __aenter__(self) -> AsyncHttpStore:
+    async def __aenter__(self) -> Self:
         return self
 
     async def __aexit__(

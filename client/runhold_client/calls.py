@@ -11,19 +11,19 @@ from datetime import datetime
 from typing import Any, Generic, Literal, TypeAlias, TypeVar
 
 from runhold_client import answers, wire
+from runhold_client._generated.api.closing import end_session as end_session_operation
+from runhold_client._generated.api.closing import purge_one_shot_run as purge_one_shot_run_operation
+from runhold_client._generated.api.closing import purge_session as purge_session_operation
 from runhold_client._generated.api.records import list_run_records as list_run_records_operation
 from runhold_client._generated.api.records import list_session_run_records as list_session_run_records_operation
 from runhold_client._generated.api.runs import list_runs as list_runs_operation
 from runhold_client._generated.api.runs import load_run as load_run_operation
 from runhold_client._generated.api.runs import load_run_suspension as load_run_suspension_operation
-from runhold_client._generated.api.runs import purge_one_shot_run as purge_one_shot_run_operation
 from runhold_client._generated.api.sessions import create_session as create_session_operation
-from runhold_client._generated.api.sessions import end_session as end_session_operation
 from runhold_client._generated.api.sessions import list_runs_by_session as list_runs_by_session_operation
 from runhold_client._generated.api.sessions import list_sessions as list_sessions_operation
 from runhold_client._generated.api.sessions import load_session as load_session_operation
 from runhold_client._generated.api.sessions import load_session_status as load_session_status_operation
-from runhold_client._generated.api.sessions import purge_session as purge_session_operation
 from runhold_client._generated.types import UNSET, Unset
 from runhold_client.errors import InvalidCommand
 from runhold_client.path_ids import path_segment
@@ -226,21 +226,21 @@ def _text_or_unset(text: str) -> str | Unset:
 
 
 def _number_or_unset(number: int) -> int | Unset:
-    return number if number else UNSET
+    return number or UNSET
 
 
 def _texts_or_unset(texts: Iterable[str]) -> list[str] | Unset:
     found = [_sendable(text) for text in texts]
-    return found if found else UNSET
+    return found or UNSET
 
 
 def _values_or_unset(statuses: Iterable[SessionStatus] | Iterable[RunStatus]) -> list[Any] | Unset:
     found = [status.value for status in statuses]
-    return found if found else UNSET
+    return found or UNSET
 
 
-def _time_or_unset(time: datetime | None, name: str) -> str | Unset:
-    return UNSET if time is None or wire.is_missing(time) else wire.encode_time(time, name)
+def _time_or_unset(time: datetime | None, name: str) -> datetime | Unset:
+    return UNSET if time is None or wire.is_missing(time) else wire.whole_milliseconds(time, name)
 
 
 def _label(name: str, value: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from types import TracebackType
-from typing import TypeVar
+from typing import Self, TypeVar
 
 import httpx
 
@@ -64,7 +64,7 @@ class HttpStore:
         options = client_options(base_url, token, timeout, transport, connections)
         self._http = RetryingClient(retries or RetryPolicy(), **options)
 
-    def __enter__(self) -> HttpStore:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(

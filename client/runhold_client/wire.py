@@ -39,9 +39,14 @@ def encode_time(value: datetime, name: str) -> str:
     Raises: InvalidCommand when the time has no zone, or is finer than a millisecond: cutting it here would make two
     different records look like an exact retry.
     """
+    return whole_milliseconds(value, name).isoformat(timespec="milliseconds")[:-6] + "Z"
+
+
+def whole_milliseconds(value: datetime, name: str) -> datetime:
+    """A run's or a record's time in UTC. Raises: InvalidCommand as ``encode_time``."""
     if value.microsecond % 1000:
         raise InvalidCommand(f"{name} is finer than a millisecond")
-    return _utc(value, name).isoformat(timespec="milliseconds")[:-6] + "Z"
+    return _utc(value, name)
 
 
 def encode_session_time(value: datetime, name: str) -> str:

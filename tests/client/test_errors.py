@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
+
 from runhold_client import (
     ERRORS,
     AccessError,
@@ -18,7 +19,6 @@ from runhold_client import (
 )
 from runhold_client import errors as family
 from runhold_client.refusals import problem_error
-
 from tests.client.faulty_server import faulty_server, problem
 from tests.conformance.statuses import STATUS
 
@@ -39,9 +39,13 @@ def test_the_family_holds_exactly_the_codes_of_the_contract() -> None:
 def test_each_code_is_the_exception_of_its_name(code: str) -> None:
     status = STATUS[code]
     permanent = status not in (401, 403, 429, 500, 503)
-    with faulty_server([problem(status, code, permanent=permanent, more=1)]) as server:
-        with HttpStore(server.url, retries=ONCE) as store, pytest.raises(StoreError) as raised:
-            store.load_run("r")
+    document = problem(status, code, permanent=permanent, more=1)
+    with (
+        faulty_server([document]) as server,
+        HttpStore(server.url, retries=ONCE) as store,
+        pytest.raises(StoreError) as raised,
+    ):
+        store.load_run("r")
     error = raised.value
     name = "InternalError" if code == "internal" else code.title().replace("_", "")
     assert type(error).__name__ == name
@@ -105,8 +109,11 @@ def test_an_event_conflict_tells_which_record_and_which_fields_differ() -> None:
 )
 def test_a_broken_problem_document_is_told_by_its_status(document: bytes) -> None:
     head = b"HTTP/1.1 404 x\r\nContent-Type: application/problem+json\r\nContent-Length: %d\r\n\r\n" % len(document)
-    with faulty_server([head + document]) as server, HttpStore(server.url) as store:
-        with pytest.raises(ContractError) as raised:
-            store.load_run("r")
+    with (
+        faulty_server([head + document]) as server,
+        HttpStore(server.url) as store,
+        pytest.raises(ContractError) as raised,
+    ):
+        store.load_run("r")
     assert not isinstance(raised.value, RunNotFound)
     assert raised.value.detail == "status 404"

@@ -11,6 +11,7 @@ import httpx
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from runhold_client import (
     ContractError,
     Forbidden,
@@ -232,7 +233,7 @@ def test_a_command_that_always_fails_delays_only_its_own_run() -> None:
         async def reply(batch: list[bytes]) -> list[Any]:
             results: list[Any] = []
             for item in batch:
-                if results and results[-1]["status"] == 503 or item == b"poison":
+                if (results and results[-1]["status"] == 503) or item == b"poison":
                     results.append(refused(500, "internal") if item == b"poison" else UNTRIED)
                 else:
                     results.append(ok(item))
@@ -356,8 +357,17 @@ def test_an_access_error_fails_all_at_once() -> None:
 
 @pytest.mark.parametrize(
     "answer",
-    [None, [], {}, {"results": {}}, {"results": []}, {"results": [{}]}, {"results": [{"status": "200", "body": 1}]}]
-    + [{"results": [{"status": 200}]}, {"results": [ok(b"x")] * 2}],
+    [
+        None,
+        [],
+        {},
+        {"results": {}},
+        {"results": []},
+        {"results": [{}]},
+        {"results": [{"status": "200", "body": 1}]},
+        {"results": [{"status": 200}]},
+        {"results": [ok(b"x")] * 2},
+    ],
     ids=repr,
 )
 def test_an_answer_that_does_not_fit_is_raised_to_those_who_wait(answer: Any) -> None:

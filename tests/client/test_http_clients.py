@@ -10,6 +10,7 @@ from typing import Any
 
 import httpx
 import pytest
+
 from runhold_client import (
     AsyncHttpStore,
     HttpStore,
@@ -24,7 +25,6 @@ from runhold_client import (
     UnexpectedAnswer,
 )
 from runhold_client.http_clients import is_loopback
-
 from tests.client.faulty_server import CLOSE, answer, faulty_server, problem, slow
 
 APPENDED = {"id": "7", "inserted": True, "session_status": ""}
@@ -88,8 +88,17 @@ def test_a_key_that_cannot_be_sent_is_refused_without_being_shown(store: Callabl
 
 @pytest.mark.parametrize(
     ("host", "loopback"),
-    [("127.0.0.1", True), ("127.9.9.9", True), ("::1", True), ("localhost", True), ("a.localhost", True)]
-    + [("example.org", False), ("10.0.0.1", False), ("localhost.example.org", False), ("1270.0.0.1", False)],
+    [
+        ("127.0.0.1", True),
+        ("127.9.9.9", True),
+        ("::1", True),
+        ("localhost", True),
+        ("a.localhost", True),
+        ("example.org", False),
+        ("10.0.0.1", False),
+        ("localhost.example.org", False),
+        ("1270.0.0.1", False),
+    ],
 )
 def test_which_hosts_are_this_machine(host: str, loopback: bool) -> None:
     assert is_loopback(host) is loopback
@@ -171,8 +180,8 @@ def test_every_filter_of_list_runs_is_asked_for_by_its_name() -> None:
         ("order", "desc"),
         ("parent_run_id", "p/1"),
         ("session_id", "s"),
-        ("started_after", "2026-03-01T00:00:00.000Z"),
-        ("started_before", "2026-03-02T00:00:00.000Z"),
+        ("started_after", "2026-03-01T00:00:00+00:00"),
+        ("started_before", "2026-03-02T00:00:00+00:00"),
         ("status", "failed"),
         ("status", "running"),
     ]

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from itertools import islice
 
 import pytest
+
 from runhold_client import (
     AsyncHttpStore,
     HttpStore,
@@ -15,7 +16,6 @@ from runhold_client import (
     iter_run_records,
     iter_sessions,
 )
-
 from tests.client.faulty_server import answer, faulty_server
 
 

@@ -9,6 +9,7 @@ import httpx
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+
 from runhold_client import InvalidCommand
 from runhold_client.path_ids import path_id, path_segment
 

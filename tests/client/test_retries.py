@@ -8,6 +8,7 @@ from email.utils import format_datetime
 
 import httpx
 import pytest
+
 from runhold_client import (
     AccessError,
     ContractError,
@@ -28,7 +29,6 @@ from runhold_client import (
 )
 from runhold_client.refusals import retry_after
 from runhold_client.retries import Retries
-
 from tests.client.faulty_server import CLOSE, answer, cut, faulty_server, page, problem, stall
 
 QUICK = RetryPolicy(attempts=4, total_seconds=5, first_wait_seconds=0.01, longest_wait_seconds=0.02)

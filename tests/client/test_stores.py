@@ -11,6 +11,7 @@ from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
 
 import pytest
+
 from runhold_client import (
     AppendResult,
     AsyncHttpStore,
@@ -45,7 +46,6 @@ from runhold_client import (
     iter_session_run_records,
     iter_sessions,
 )
-
 from tests.client.stories import AT, ARun, fresh
 
 ODD_IDS = [

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from runhold_client import NO_TIME, InvalidCommand, RunRecord, RunStart, RunSuspension, UnexpectedAnswer
+
+from runhold_client import NO_TIME, InvalidCommand, RunRecord, RunStart, RunSuspension, UnexpectedAnswer, wire
 from runhold_client import answers as read
-from runhold_client import wire
 
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=30)
 zones = st.integers(-23 * 60 - 59, 23 * 60 + 59).map(lambda minutes: timezone(timedelta(minutes=minutes)))

@@ -1,9 +1,9 @@
 """Which steps of a scenario the typed arguments of a store can say, and what they are then.
 
-The rule: the operation is a store's method; every field is there in its type, or is optional and missing; times are such
-that a ``datetime`` holds all their digits; ``limit`` is a number other than 0, which a store reads as "the default"; a path
-names the run that its record names where a method takes only the record. Everything else, such as a wrong type, an unknown
-name, ``null``, a misspelled time or ``run_commands`` itself, exists on the wire alone.
+The rule: the operation is a store's method; every field is there in its type, or is optional and missing; times are
+such that a ``datetime`` holds all their digits; ``limit`` is a number other than 0, which a store reads as "the
+default"; a path names the run that its record names where a method takes only the record. Everything else, such as a
+wrong type, an unknown name, ``null``, a misspelled time or ``run_commands`` itself, exists on the wire alone.
 """
 
 from __future__ import annotations

@@ -46,8 +46,8 @@ def play(port: Port, scenario: Mapping[str, Any]) -> int:
 def play_typed(port: Port, scenario: Mapping[str, Any], wire: Port | None, count: Count) -> None:
     """Play the steps that typed arguments can express through a store, and count the others.
 
-    Those go over ``wire``, to the same service. A store without a wire gets what stands for them, where later steps build
-    on it: the commands of ``run_commands`` one by one, and a session's time cut as the service would cut it.
+    Those go over ``wire``, to the same service. A store without a wire gets what stands for them, where later steps
+    build on it: the commands of ``run_commands`` one by one, and a session's time cut as the service would cut it.
     """
     for where, step in _steps(scenario):
         if expressible(step):

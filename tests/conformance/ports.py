@@ -1,6 +1,6 @@
 """The ways in which a scenario reaches a store: over HTTP, or through the typed methods of one.
 
-A port's ``call`` answers in the contract's JSON: ``{"ok": result}``, or ``{"error": code, "permanent": …, "status": …}``.
+A port's ``call`` answers in the contract's JSON: ``{"ok": result}``, or ``{"error": code, "permanent": …, …}``.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from enum import StrEnum
 from typing import Any, Protocol
 
 import httpx
+
 from runhold_client import ContractError, Session, StoredRecord, StoreError
 from runhold_client.path_ids import path_id
-
 from tests.conformance.expressible import Step, typed_arguments
 
 Answer = dict[str, Any]

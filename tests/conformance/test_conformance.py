@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
-from runhold_client import AsyncHttpStore, HttpStore
 
+from runhold_client import AsyncHttpStore, HttpStore
 from tests.conformance.expressible import expressible
 from tests.conformance.player import Count, all_scenarios, play, play_typed
 from tests.conformance.ports import AsyncStorePort, HttpPort, StorePort

@@ -29,6 +29,14 @@ RUN = {
 }
 
 
+CHECKPOINT = {"id": "", "data": "AA=="}
+MISSPELLED = {"id": "", "data": "AB=="}
+
+
+def without(fields: dict[str, Any], name: str) -> dict[str, Any]:
+    return {key: value for key, value in fields.items() if key != name}
+
+
 def append(**changes: Any) -> dict[str, Any]:
     return {"op": "append_run_record", "args": {"run_id": "r", "record": {**RECORD, **changes}}}
 
@@ -41,11 +49,11 @@ def append(**changes: Any) -> dict[str, Any]:
         append(timestamp="2026-03-01T10:00:01"),
         append(timestamp="2026-03-01T10:00:01.123456+05:30"),
         append(timestamp="0001-01-01T00:00:00Z"),
-        {"op": "append_run_record", "args": {"run_id": "r", "record": {k: RECORD[k] for k in list(RECORD) if k != "turn_id"}}},
+        {"op": "append_run_record", "args": {"run_id": "r", "record": without(RECORD, "turn_id")}},
         {"op": "start_one_shot_run", "args": {"run": RUN, "started": RECORD}},
         {"op": "list_run_records", "args": {"run_id": "r", "cursor": "x", "limit": -1}},
         {"op": "record_run_terminal", "args": {"run_id": "x", "status": "failed", "record": RECORD}},
-        {"op": "record_run_suspension", "args": {"run_id": "x", "suspension": {"id": "", "data": "AA=="}, "record": RECORD}},
+        {"op": "record_run_suspension", "args": {"run_id": "x", "suspension": CHECKPOINT, "record": RECORD}},
     ],
 )  # fmt: skip
 def test_what_typed_arguments_can_say(step: dict[str, Any]) -> None:
@@ -72,7 +80,7 @@ def test_what_typed_arguments_can_say(step: dict[str, Any]) -> None:
         {"op": "list_run_records", "args": {"run_id": "r", "limit": "5"}},
         {"op": "list_run_records", "args": {"run_id": "r", "limit": True}},
         {"op": "record_run_terminal", "args": {"run_id": "x", "status": "running", "record": RECORD}},
-        {"op": "record_run_suspension", "args": {"run_id": "x", "suspension": {"id": "", "data": "AB=="}, "record": RECORD}},
+        {"op": "record_run_suspension", "args": {"run_id": "x", "suspension": MISSPELLED, "record": RECORD}},
         {"op": "run_commands", "args": {"commands": []}},
         {"op": "raw", "args": {"method": "GET", "path": "/"}},
     ],

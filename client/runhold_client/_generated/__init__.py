@@ -1,0 +1,1 @@
+"""Generated from openapi.yaml by client/generate.py; not edited by hand."""

@@ -1,0 +1,19 @@
+from typing import Any
+from urllib.parse import quote
+
+
+def request(
+    run_id: str,
+    *,
+    content: bytes,
+) -> dict[str, Any]:
+    """End a run"""
+
+    return {
+        "method": "POST",
+        "url": "/v1/runs/{run_id}/terminal".format(
+            run_id=quote(str(run_id), safe=""),
+        ),
+        "content": content,
+        "headers": {"Content-Type": "application/json"},
+    }

@@ -1,0 +1,51 @@
+from typing import Any
+from urllib.parse import quote
+
+from ...models.list_runs_by_session_order import (
+    ListRunsBySessionOrder,
+)
+from ...models.list_runs_by_session_status_item import (
+    ListRunsBySessionStatusItem,
+)
+from ...types import UNSET, Unset
+
+
+def request(
+    session_id: str,
+    *,
+    status: list[ListRunsBySessionStatusItem] | Unset = UNSET,
+    cursor: str | Unset = UNSET,
+    limit: int | Unset = 100,
+    order: ListRunsBySessionOrder | Unset = "asc",
+) -> dict[str, Any]:
+    """List a session's runs"""
+    params: dict[str, Any] = {}
+
+    json_status: list[str] | Unset = UNSET
+    if not isinstance(status, Unset):
+        json_status = []
+        for status_item_data in status:
+            status_item: str = status_item_data
+            json_status.append(status_item)
+
+    params["status"] = json_status
+
+    params["cursor"] = cursor
+
+    params["limit"] = limit
+
+    json_order: str | Unset = UNSET
+    if not isinstance(order, Unset):
+        json_order = order
+
+    params["order"] = json_order
+
+    params = {k: v for k, v in params.items() if v is not UNSET and v is not None}
+
+    return {
+        "method": "GET",
+        "url": "/v1/sessions/{session_id}/runs".format(
+            session_id=quote(str(session_id), safe=""),
+        ),
+        "params": params,
+    }
