@@ -41,13 +41,13 @@ def openapi_yaml() -> str:
 
 def generate(openapi: Path, into: Path) -> None:
     """Generate the package from a document. Raises: SystemExit when the generator is missing or complains."""
-    environment = generator_environment()
-    programs = environment / "bin"
+    programs = generator_environment() / "bin"
     with tempfile.TemporaryDirectory() as scratch:
         written = Path(scratch) / into.name
         command = [
-            str(programs / "python"), "-m", "openapi_python_client", "generate", "--meta", "none", "--fail-on-warning",
-            "--path", str(openapi), "--output-path", str(written), "--config", str(GENERATOR / "config.yaml"),
+            str(programs / "python"), "-I", "-m", "openapi_python_client", "generate",
+            "--meta", "none", "--fail-on-warning", "--path", str(openapi), "--output-path", str(written),
+            "--config", str(GENERATOR / "config.yaml"),
             "--custom-template-path", str(GENERATOR / "templates"),
         ]  # fmt: skip
         done = subprocess.run(
@@ -69,15 +69,18 @@ def generate(openapi: Path, into: Path) -> None:
 
 def generator_environment() -> Path:
     """The generator's virtual environment, made when it is missing or its lock has changed."""
-    environment = Path(os.environ.get("RUNHOLD_GENERATOR_ENVIRONMENT") or ENVIRONMENT)
     lock = GENERATOR / "requirements.txt"
-    stamp = environment / "requirements.txt"
+    stamp = ENVIRONMENT / "requirements.txt"
     if not stamp.is_file() or stamp.read_bytes() != lock.read_bytes():
-        subprocess.run([sys.executable, "-m", "venv", "--clear", str(environment)], check=True)
-        install = ["-m", "pip", "install", "--quiet", "--require-hashes", "--no-deps", "-r", str(lock)]
-        subprocess.run([str(environment / "bin" / "python"), *install], check=True)
+        # Settings that would send packages elsewhere than into this environment.
+        disturbing = ("PIP_PREFIX", "PIP_ROOT", "PIP_TARGET", "PIP_USER")
+        env = {name: value for name, value in os.environ.items() if name not in disturbing}
+        subprocess.run([sys.executable, "-I", "-m", "venv", "--clear", str(ENVIRONMENT)], check=True, env=env)
+        pip = [str(ENVIRONMENT / "bin" / "python"), "-I", "-m", "pip", "--quiet", "--disable-pip-version-check"]
+        install = ["install", "--no-deps", "--require-hashes", "--only-binary", ":all:", "--requirement", str(lock)]
+        subprocess.run([*pip, *install], check=True, env=env)
         shutil.copyfile(lock, stamp)
-    return environment
+    return ENVIRONMENT
 
 
 class _Dumper(yaml.SafeDumper):
