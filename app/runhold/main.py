@@ -62,7 +62,10 @@ class _Dispatched(Response):
         await self._dispatcher(scope, receive, send)
 
 
-def _is_api(path: str) -> bool:
+def _is_api(scope: Scope) -> bool:
+    path: str = scope["path"]
+    if scope.get("root_path"):
+        path = path.removeprefix(scope["root_path"])
     return path.startswith("/v1/") or path == "/v1"
 
 
@@ -105,7 +108,7 @@ class Application(FastAPI):
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request."""
-        if scope["type"] == "http" and self._dispatcher is not None and _is_api(scope["path"]):
+        if scope["type"] == "http" and self._dispatcher is not None and _is_api(scope):
             await self._dispatcher(scope, receive, send)
         else:
             await super().__call__(scope, receive, send)

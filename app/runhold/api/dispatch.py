@@ -94,6 +94,10 @@ class Dispatcher:
 
     def _route(self, scope: Scope) -> tuple[Operation, list[bytes]]:
         raw_path: bytes = scope.get("raw_path") or scope["path"].encode()
+        root_path: str = scope.get("root_path", "")
+        if root_path:
+            # Mounted under a path, or behind a proxy that keeps one; it is spelled as it was sent.
+            raw_path = b"/" + raw_path.split(b"/", root_path.count("/") + 1)[-1]
         operation, ids, methods = self._router.find(scope["method"], raw_path)
         if operation is not None:
             return operation, ids
