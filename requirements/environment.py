@@ -26,8 +26,8 @@ ROOT = Path(__file__).resolve().parent.parent
 VENV = ROOT / ".venv"
 PYTHON = VENV / "bin" / "python"
 UNFINISHED = VENV / "unfinished"
-LOCKS = {"run": ("run.txt",), "dev": ("run.txt", "dev.txt")}
-"""The locks of each level, in the order in which they are installed. They agree: dev.txt holds all of run.txt."""
+LOCKS = {"run": ("run.txt", "build.txt"), "dev": ("dev.txt",)}
+"""The locks of each level. They agree with each other, and dev.txt holds all of the others."""
 PROJECTS = (ROOT, ROOT / "client")
 # What would send packages elsewhere than into .venv, or start another Python there.
 DISTURBING = ("PIP_PREFIX", "PIP_ROOT", "PIP_TARGET", "PIP_USER", "PYTHONHOME", "PYTHONPATH", "__PYVENV_LAUNCHER__")
@@ -51,13 +51,12 @@ def is_ready(level: str) -> bool:
     """Whether ``.venv`` was finished for this level, here, from these locks and with this Python."""
     if UNFINISHED.exists() or not wanted_python_is_inside():
         return False
-    # What was made for testing can serve, too.
-    levels = ("run", "dev") if level == "run" else ("dev",)
-    return any(stamp(each).is_file() and stamp(each).read_text() == fingerprint(each) for each in levels)
+    return stamp(level).is_file() and stamp(level).read_text() == fingerprint(level)
 
 
 def prepare(level: str) -> None:
     """Install what a level needs, into a new ``.venv`` unless the one there is sound."""
+    prints = {each: fingerprint(each) for each in LOCKS}
     if UNFINISHED.exists() or not wanted_python_is_inside() or not made_here():
         print(f"dev: making .venv with Python {'.'.join(map(str, sys.version_info[:3]))}", file=sys.stderr)
         if VENV.is_symlink():
@@ -88,9 +87,8 @@ def prepare(level: str) -> None:
         call([*pip, "--require-hashes", "--only-binary", ":all:", "--requirement", str(ROOT / "requirements" / lock)])
     editables = [part for project in PROJECTS for part in ("--editable", str(project))]
     call([*pip, "--no-index", "--no-build-isolation", *editables])
-    stamp(level).write_text(fingerprint(level))
-    if level == "dev":
-        stamp("run").write_text(fingerprint("run"))
+    for each in LOCKS if level == "dev" else (level,):
+        stamp(each).write_text(prints[each])
     UNFINISHED.unlink()
 
 
@@ -127,7 +125,8 @@ def wanted_python_is_inside() -> bool:
     else:
         try:
             ask = "import sys; print(sys.version_info[:2], sys.base_prefix)"
-            inside = subprocess.run([str(PYTHON), "-I", "-c", ask], capture_output=True, text=True).stdout.strip()
+            told = subprocess.run([str(PYTHON), "-I", "-c", ask], capture_output=True, text=True, check=False)
+            inside = told.stdout.strip()
         except OSError:
             return False
     has_packages = (VENV / "lib" / f"python{inside[1:].replace(', ', '.').split(')')[0]}" / "site-packages").is_dir()
@@ -146,7 +145,7 @@ def base_python() -> str:
 
 @contextmanager
 def locked() -> Iterator[None]:
-    """Let one process at a time change ``.venv``. The lock is the system's: it is gone with the process that held it."""
+    """Let one process at a time change ``.venv``. The system frees the lock when its process is gone."""
     with (ROOT / ".venv.lock").open("w") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -1,7 +1,7 @@
 """What every test can ask for: each database, a running service on it, an HTTP client.
 
-Tests that need no database do not ask for one; all others ask by these names and run on both. Services and databases are
-real and in processes of their own.
+Tests that need no database do not ask for one; all others ask by these names and run on both. Services and databases
+are real and in processes of their own.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import pytest
 from tests.support.postgresql import started_postgresql
 from tests.support.server import Server
 
+SYSTEM_TESTS = Path(__file__).parent / "system"
 SHARED_SERVERS = pytest.StashKey[dict[str, Server]]()
 LOG_STARTS = pytest.StashKey[dict[Path, int]]()
 
@@ -110,6 +111,13 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     """Remember how far the shared services' logs had come, to show what a failing test added."""
     shared = item.config.stash.get(SHARED_SERVERS, {})
     item.stash[LOG_STARTS] = {server.log: server.log.stat().st_size for server in shared.values()}
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave out tests/system, which needs Chromium, wrk and the like, unless it is asked for by name."""
+    if collection_path == SYSTEM_TESTS:
+        return not any(SYSTEM_TESTS in (Path(arg.split("::")[0]).resolve() / "x").parents for arg in config.args)
+    return None
 
 
 @pytest.hookimpl(wrapper=True)

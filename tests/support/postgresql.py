@@ -268,7 +268,7 @@ def _watch(folder: Path) -> subprocess.Popen[bytes]:
 
 def _open_to_everyone() -> str:
     """A place for temporary files that an unprivileged user can reach."""
-    for place in (tempfile.gettempdir(), "/tmp", "/var/tmp"):  # noqa: S108
+    for place in (tempfile.gettempdir(), "/tmp", "/var/tmp"):
         path = Path(place).resolve()
         if all(folder.stat().st_mode & 0o001 for folder in (path, *path.parents)):
             return str(path)

@@ -9,16 +9,16 @@ import shutil
 import signal
 import sys
 import time
+from pathlib import Path
 
 
 def main() -> None:
     """Wait for the end of the input, then clean up."""
-    folder = sys.argv[1]
+    folder = Path(sys.argv[1])
     sys.stdin.buffer.read()
     try:
-        with open(os.path.join(folder, "data", "postmaster.pid")) as file:
-            pid = int(file.readline())
-    except (OSError, ValueError):
+        pid = int((folder / "data" / "postmaster.pid").read_text().splitlines()[0])
+    except (OSError, ValueError, IndexError):
         pid = 0
     deadline = time.monotonic() + 10
     try:
