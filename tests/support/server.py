@@ -29,6 +29,7 @@ class Server:
             says about the service does not count.
         arguments: more arguments of ``serve``.
         python: the interpreter that runs it; the tests' own unless told.
+        folder: its working directory; the tests' own unless told.
     """
 
     def __init__(
@@ -38,12 +39,14 @@ class Server:
         *,
         arguments: tuple[str, ...] = (),
         python: str = sys.executable,
+        folder: Path | None = None,
     ) -> None:
         self.database_url = database_url
         self.port = free_port()
         self.environment = dict(environment or {})
         self._arguments = arguments
         self._python = python
+        self._folder = folder
         descriptor, name = tempfile.mkstemp(prefix="runhold-", suffix=".log")
         os.close(descriptor)
         self.log = Path(name)
@@ -124,6 +127,7 @@ class Server:
                 stdout=log,
                 stderr=subprocess.STDOUT,
                 env=environment,
+                cwd=self._folder,
                 # Ctrl-C goes to the tests, which stop what they started.
                 start_new_session=True,
             )
