@@ -8,7 +8,6 @@ import subprocess
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-NOBODY = 65534
 
 
 def copy_project(into: Path, *, owner: int | None = None) -> Path:

@@ -28,8 +28,8 @@ from psycopg import sql
 from tests.support import watchdog
 from tests.support.ports import free_port
 from tests.support.postgresql_binaries import copy_for_anyone, find_binaries
+from tests.support.unprivileged import OTHER_USER, folder_for_anyone
 
-NOBODY = 65534
 USER = "runhold"
 START_SECONDS = 60.0
 
@@ -89,8 +89,8 @@ class LocalPostgresql(PostgresqlServer):
     def __init__(
         self, *, durable: bool = False, version: str | None = None, settings: Mapping[str, str] | None = None
     ) -> None:
-        self._owner = NOBODY if os.getuid() == 0 else None
-        self.folder = Path(tempfile.mkdtemp(prefix="runhold-pg-", dir=_open_to_everyone() if self._owner else None))
+        self._owner = OTHER_USER
+        self.folder = Path(tempfile.mkdtemp(prefix="runhold-pg-", dir=folder_for_anyone() if self._owner else None))
         if self._owner:
             self.folder.chmod(0o755)
         self.data = self.folder / "data"
@@ -264,15 +264,6 @@ def _watch(folder: Path) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
     )
-
-
-def _open_to_everyone() -> str:
-    """A place for temporary files that an unprivileged user can reach."""
-    for place in (tempfile.gettempdir(), "/tmp", "/var/tmp"):
-        path = Path(place).resolve()
-        if all(folder.stat().st_mode & 0o001 for folder in (path, *path.parents)):
-            return str(path)
-    raise RuntimeError("no folder for temporary files that other users may enter; set TMPDIR to one")
 
 
 def _children(pid: int) -> list[int]:
