@@ -15,6 +15,7 @@ import hashlib
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tomllib
@@ -29,6 +30,17 @@ UNFINISHED = VENV / "unfinished"
 LOCKS = {"run": ("run.txt", "build.txt"), "dev": ("dev.txt",)}
 """The locks of each level. They agree with each other, and dev.txt holds all of the others."""
 PROJECTS = (ROOT, ROOT / "client")
+PIP_INSTALL = (
+    str(PYTHON),
+    "-I",
+    "-m",
+    "pip",
+    "-q",
+    "--no-input",
+    "--disable-pip-version-check",
+    "install",
+    "--no-deps",
+)
 # What would send packages elsewhere than into .venv, or start another Python there.
 DISTURBING = ("PIP_PREFIX", "PIP_ROOT", "PIP_TARGET", "PIP_USER", "PYTHONHOME", "PYTHONPATH", "__PYVENV_LAUNCHER__")
 
@@ -38,9 +50,11 @@ def main(level: str) -> None:
     if is_ready(level):
         return
     try:
-        with locked():
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
+        signal.signal(signal.SIGHUP, signal.default_int_handler)
+        with locked() as lock:
             if not is_ready(level):
-                prepare(level)
+                prepare(level, lock)
     except KeyboardInterrupt:
         raise SystemExit("dev: stopped while setting up .venv; the next start begins again") from None
     except (OSError, subprocess.CalledProcessError) as error:
@@ -54,39 +68,32 @@ def is_ready(level: str) -> bool:
     return stamp(level).is_file() and stamp(level).read_text() == fingerprint(level)
 
 
-def prepare(level: str) -> None:
+def prepare(level: str, lock: int) -> None:
     """Install what a level needs, into a new ``.venv`` unless the one there is sound."""
     prints = {each: fingerprint(each) for each in LOCKS}
     if UNFINISHED.exists() or not wanted_python_is_inside() or not made_here():
-        print(f"dev: making .venv with Python {'.'.join(map(str, sys.version_info[:3]))}", file=sys.stderr)
+        say(f"making .venv with Python {'.'.join(map(str, sys.version_info[:3]))}")
         if VENV.is_symlink():
             VENV.unlink()
         shutil.rmtree(VENV, ignore_errors=True)
         VENV.mkdir()
         UNFINISHED.touch()
-        call([base_python(), "-I", "-m", "venv", str(VENV)])
+        call([base_python(), "-I", "-m", "venv", str(VENV)], lock)
         (VENV / "made-in").write_text(str(ROOT))
     UNFINISHED.touch()
     for each in LOCKS:
         stamp(each).unlink(missing_ok=True)
-    print(
-        f"dev: installing packages for '{level}' into .venv; the first time this takes a minute or two", file=sys.stderr
-    )
-    pip = [
-        str(PYTHON),
-        "-I",
-        "-m",
-        "pip",
-        "--quiet",
-        "--no-input",
-        "--disable-pip-version-check",
-        "install",
-        "--no-deps",
-    ]
-    for lock in LOCKS[level]:
-        call([*pip, "--require-hashes", "--only-binary", ":all:", "--requirement", str(ROOT / "requirements" / lock)])
-    editables = [part for project in PROJECTS for part in ("--editable", str(project))]
-    call([*pip, "--no-index", "--no-build-isolation", *editables])
+    say(f"installing packages for '{level}' into .venv; the first time this takes a minute or two")
+    try:
+        for name in LOCKS[level]:
+            file = ROOT / "requirements" / name
+            call([*PIP_INSTALL, "--require-hashes", "--only-binary", ":all:", "--requirement", str(file)], lock)
+        editables = [part for project in PROJECTS for part in ("--editable", str(project))]
+        call([*PIP_INSTALL, "--no-index", "--no-build-isolation", *editables], lock)
+    except subprocess.CalledProcessError:
+        # pip undid what it had begun: a registry that is out of reach costs nobody a sound .venv.
+        UNFINISHED.unlink()
+        raise
     for each in LOCKS if level == "dev" else (level,):
         stamp(each).write_text(prints[each])
     UNFINISHED.unlink()
@@ -144,26 +151,41 @@ def base_python() -> str:
 
 
 @contextmanager
-def locked() -> Iterator[None]:
-    """Let one process at a time change ``.venv``. The system frees the lock when its process is gone."""
+def locked() -> Iterator[int]:
+    """Let one process at a time change ``.venv``; yield the lock's descriptor. It is free when its holders are gone."""
     with (ROOT / ".venv.lock").open("w") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            print("dev: waiting for another ./dev, which is setting up .venv", file=sys.stderr)
+            say("waiting for another ./dev, which is setting up .venv")
             fcntl.flock(file, fcntl.LOCK_EX)
-        yield
+        yield file.fileno()
 
 
-def call(command: list[str]) -> None:
-    """Run a command. Raises: CalledProcessError."""
+def say(text: str) -> None:
+    """Tell what takes time. Standard output is left to the command that ./dev is asked for."""
+    print(f"dev: {text}", file=sys.stderr, flush=True)
+
+
+def call(command: list[str], lock: int) -> None:
+    """Run a command. Raises: CalledProcessError.
+
+    It shares the lock: should this process be killed, the next one waits until the command has ended, too. Ctrl-C
+    comes to this process alone, which ends the command: pip's own last words would be a page long.
+    """
     environment = {name: value for name, value in os.environ.items() if name not in DISTURBING}
     # Without a home pip would keep its cache in a folder called "~".
     environment.setdefault("HOME", str(VENV))
-    try:
-        subprocess.run(command, check=True, cwd=ROOT, env=environment, stdin=subprocess.DEVNULL)
-    except subprocess.CalledProcessError as error:
-        raise subprocess.CalledProcessError(error.returncode, " ".join(command[:6]) + " …") from None
+    with subprocess.Popen(
+        command, cwd=ROOT, env=environment, stdin=subprocess.DEVNULL, pass_fds=(lock,), start_new_session=True
+    ) as running:
+        try:
+            status = running.wait()
+        except KeyboardInterrupt:
+            os.killpg(running.pid, signal.SIGTERM)
+            raise
+    if status:
+        raise subprocess.CalledProcessError(status, " ".join(command[:6]) + " …")
 
 
 if __name__ == "__main__":

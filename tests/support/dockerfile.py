@@ -102,6 +102,7 @@ class Builder:
 
     def build(self) -> Image:
         """Carry out all stages; return what the last one leaves. Raises: CalledProcessError when a step fails."""
+        image = Image()
         for number, stage in enumerate(self._stages):
             if number:
                 self.disk.rename(self._earlier)

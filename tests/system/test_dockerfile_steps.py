@@ -6,7 +6,6 @@ import os
 import signal
 import subprocess
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import httpx
@@ -33,7 +32,7 @@ def builder(place: Path) -> Builder:
 
 
 @pytest.fixture(scope="module")
-def image(builder: Builder) -> Iterator[Image]:
+def image(builder: Builder) -> Image:
     image = builder.build()
     user, group = map(int, image.user.split(":"))
     if os.getuid() == 0:
