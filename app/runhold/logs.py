@@ -12,6 +12,7 @@ import logging
 import sys
 from collections.abc import Callable
 from datetime import UTC, datetime
+from time import time
 from typing import Protocol
 
 _FLUSH_LINES = 256
@@ -22,7 +23,7 @@ _STANDARD = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", 
 class _JsonLines(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         line: dict[str, object] = {
-            "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
+            "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds")[:-6] + "Z",
             "level": record.levelname.lower(),
             "logger": record.name,
             "event": record.getMessage(),
@@ -68,16 +69,24 @@ class RequestLog:
         self._write = write or sys.stderr.write
         self._lines: list[str] = []
         self._flush_due = False
+        self._second = 0
+        self._second_text = ""
 
     def request(
         self, operation: str, status: int, code: str, seconds: float, request_id: str, traceparent: bytes | None
     ) -> None:
         """Log a request. See ``Observer.request``."""
-        time = datetime.now(UTC).isoformat(timespec="milliseconds")
+        now = time()
+        second = int(now)
+        if second != self._second:
+            self._second = second
+            self._second_text = datetime.fromtimestamp(second, UTC).strftime("%Y-%m-%dT%H:%M:%S")
         trace = f',"traceparent":{json.dumps(traceparent.decode("latin-1")[:128])}' if traceparent else ""
+        milliseconds = int((now - second) * 1_000)
         self._lines.append(
-            f'{{"time":"{time}","level":"info","event":"request","request_id":"{request_id}","operation":"{operation}",'
-            f'"status":{status},"code":"{code}","duration_ms":{seconds * 1000:.3f}{trace}}}\n'
+            f'{{"time":"{self._second_text}.{milliseconds:03d}Z","level":"info","event":"request",'
+            f'"request_id":"{request_id}","operation":"{operation}","status":{status},"code":"{code}",'
+            f'"duration_ms":{seconds * 1000:.3f}{trace}}}\n'
         )
         if len(self._lines) >= _FLUSH_LINES:
             self.flush()

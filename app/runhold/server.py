@@ -9,8 +9,10 @@ import signal
 import socket
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import uvicorn
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from runhold.main import Application, open_service
 from runhold.settings import Settings
@@ -52,11 +54,12 @@ async def serve(app: Application, settings: Settings, listening: socket.socket, 
     app.use(service)
     config = uvicorn.Config(
         app,
-        http="httptools",
+        http=_Protocol,
         lifespan="off",
         access_log=False,
         log_config=None,
         server_header=False,
+        proxy_headers=False,
         timeout_keep_alive=settings.keep_alive_s,
         timeout_graceful_shutdown=max(1, -(-settings.drain_timeout_ms // 1000)),
         backlog=_BACKLOG,
@@ -72,6 +75,45 @@ async def serve(app: Application, settings: Settings, listening: socket.socket, 
         await server.serve(sockets=[listening])
     finally:
         await service.close()
+
+
+class _Gathering:
+    """A transport that sends what is written in one turn of the loop at once.
+
+    The head of an answer and its body are written apart, and a system call costs more than reading a command.
+    """
+
+    __slots__ = ("_call_soon", "_parts", "_transport")
+
+    def __init__(self, transport: asyncio.Transport, loop: asyncio.AbstractEventLoop) -> None:
+        self._transport = transport
+        self._call_soon = loop.call_soon
+        self._parts: list[bytes] = []
+
+    def write(self, data: bytes) -> None:
+        if not self._parts:
+            self._call_soon(self._flush)
+        self._parts.append(data)
+
+    def close(self) -> None:
+        self._flush()
+        self._transport.close()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._transport, name)
+
+    def _flush(self) -> None:
+        parts, self._parts = self._parts, []
+        if parts and not self._transport.is_closing():
+            self._transport.writelines(parts)
+
+
+class _Protocol(HttpToolsProtocol):
+    """HTTP/1.1 whose answers leave in one piece."""
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Take a new connection."""
+        super().connection_made(_Gathering(transport, self.loop))  # type: ignore[arg-type]
 
 
 class _Server(uvicorn.Server):

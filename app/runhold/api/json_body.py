@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, NoReturn
 
 from runhold.domain.errors import InvalidCommand, MalformedRequest
@@ -58,9 +58,8 @@ def _constant(_: str) -> NoReturn:
     raise ValueError("not JSON")
 
 
-_FAST = json.JSONDecoder(
-    object_pairs_hook=_unique, parse_int=_number, parse_float=_number, parse_constant=_constant
-).decode
+_STRICT = json.JSONDecoder(object_pairs_hook=_unique, parse_int=_number, parse_float=_number, parse_constant=_constant)
+_scan: Callable[[str, int], tuple[Any, int]] = vars(_STRICT)["scan_once"]
 _MARKING = json.JSONDecoder(
     object_pairs_hook=_marked, parse_int=_number, parse_float=_number, parse_constant=_constant
 ).decode
@@ -78,10 +77,15 @@ def parse_body(body: bytes) -> Any:
     except UnicodeDecodeError:
         raise MalformedRequest("the body is not UTF-8") from None
     try:
-        return _FAST(text)
+        if text[:1] == "{":
+            # Nearly every body is one object and nothing around it.
+            value, end = _scan(text, 0)
+            if end == len(text):
+                return value
+        return _STRICT.decode(text)
     except _RepeatedNameError:
         return _parse_marking(text)
-    except ValueError:
+    except (ValueError, StopIteration):
         raise MalformedRequest("the body is not JSON") from None
     except RecursionError:
         raise _too_deep() from None
