@@ -14,6 +14,10 @@ from typing import Any
 import uvicorn
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
+from runhold.api.problems import MEDIA_TYPE, encode_problem
+from runhold.api.requests import request_id
+from runhold.domain.errors import PayloadTooLarge
+from runhold.domain.limits import HEAD_BYTES
 from runhold.main import Application, open_service
 from runhold.settings import Settings
 
@@ -109,11 +113,42 @@ class _Gathering:
 
 
 class _Protocol(HttpToolsProtocol):
-    """HTTP/1.1 whose answers leave in one piece."""
+    """HTTP/1.1 with bounded heads, whose answers leave in one piece."""
+
+    _head_bytes = 0
+    _in_head = False
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Take a new connection."""
         super().connection_made(_Gathering(transport, self.loop))  # type: ignore[arg-type]
+
+    def data_received(self, data: bytes) -> None:
+        """Take bytes of a request; the parser would keep a head of any length."""
+        if self._in_head:
+            self._head_bytes += len(data)
+            if self._head_bytes > HEAD_BYTES:
+                self._refuse_head()
+                return
+        super().data_received(data)
+
+    def on_message_begin(self) -> None:
+        """Begin a request."""
+        self._in_head, self._head_bytes = True, 0
+        super().on_message_begin()
+
+    def on_headers_complete(self) -> None:
+        """Go on to the body."""
+        self._in_head = False
+        super().on_headers_complete()
+
+    def _refuse_head(self) -> None:
+        detail = f"the head of a request must be at most {HEAD_BYTES} bytes"
+        body = encode_problem(PayloadTooLarge(detail, limit=HEAD_BYTES), request_id({}))
+        self.transport.write(
+            b"HTTP/1.1 413 Content Too Large\r\nContent-Type: %s\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%s"
+            % (MEDIA_TYPE, len(body), body)
+        )
+        self.transport.close()
 
 
 class _Server(uvicorn.Server):

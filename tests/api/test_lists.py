@@ -148,7 +148,8 @@ def test_a_query_that_is_not_understood_is_an_invalid_command(http: httpx.Client
     problem(http.get(f"{path}?{query}"), 422, "invalid_command")
 
 
-def test_a_delete_takes_no_query(http: httpx.Client, session: str) -> None:
+def test_commands_take_no_query(http: httpx.Client, session: str) -> None:
+    problem(http.post(f"/v1/runs/{session}/records?wait=1", json=a_record(session)), 422, "invalid_command")
     problem(http.delete(f"/v1/sessions/{session}?force=1"), 422, "invalid_command")
     problem(http.delete(f"/v1/runs/{session}?force=1"), 422, "invalid_command")
 

@@ -157,6 +157,19 @@ def test_a_body_of_exactly_the_limit_is_read(http: httpx.Client, unique: str) ->
     assert http.post("/v1/sessions", content=padded, headers=JSON).status_code == 200
 
 
+@pytest.mark.parametrize("endless", [b"GET /" + b"x" * 200_000, b"GET / HTTP/1.1\r\n" + b"X-Y: z\r\n" * 20_000])
+def test_a_head_that_does_not_end_is_refused(server: Server, endless: bytes) -> None:
+    with socket.create_connection(("127.0.0.1", server.port), timeout=10) as connection:
+        try:
+            for start in range(0, len(endless), 8_192):
+                connection.sendall(endless[start : start + 8_192])
+            answer = connection.recv(65_536)
+        except ConnectionError:
+            # The service was faster than the sender, who can no longer read the answer.
+            answer = b"HTTP/1.1 413"
+    assert answer.startswith(b"HTTP/1.1 413")
+
+
 def test_callers_that_hang_up_amid_their_request_leave_the_service_well(server: Server, http: httpx.Client) -> None:
     for _ in range(20):
         with socket.create_connection(("127.0.0.1", server.port), timeout=10) as connection:

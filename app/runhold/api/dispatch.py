@@ -14,6 +14,7 @@ from runhold.api.json_body import parse_body
 from runhold.api.operations import Operation
 from runhold.api.path_ids import decode_path_id
 from runhold.api.problems import MEDIA_TYPE, encode_problem, problem_headers, status_of
+from runhold.api.queries import check_no_query
 from runhold.api.requests import (
     GoneError,
     Receive,
@@ -64,6 +65,8 @@ class Dispatcher:
             request = Request(principal, name, scope["query_string"])
             if operation.takes_body:
                 await self._read(request, operation, receive, headers)
+            if request.query_string and not operation.query:
+                check_no_query(request.query_string)
             if ids:
                 request.path_id = decode_path_id(ids[0], operation.path_id)
             answer = await operation.handler(self._service, request)

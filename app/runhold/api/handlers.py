@@ -33,25 +33,21 @@ def command(operation: str) -> Handler:
 
 async def purge_session(service: Service, request: Request) -> bytes:
     """Delete an ended session for ever."""
-    _no_query(request)
     return encoding.encode_result(await service.writer.submit(request.namespace, PurgeSession(request.path_id)))
 
 
 async def purge_one_shot_run(service: Service, request: Request) -> bytes:
     """Delete a one-shot run and its tree for ever."""
-    _no_query(request)
     return encoding.encode_result(await service.writer.submit(request.namespace, PurgeOneShotRun(request.path_id)))
 
 
 async def load_session(service: Service, request: Request) -> bytes:
     """Read a session."""
-    _no_query(request)
     return encoding.encode_session(await service.reader.load_session(request.namespace, request.path_id))
 
 
 async def load_session_status(service: Service, request: Request) -> bytes:
     """Read whether a session is active."""
-    _no_query(request)
     if not request.path_id:
         raise SessionNotFound("there is no session without an id")
     return encoding.encode_session_status(await service.reader.load_session(request.namespace, request.path_id))
@@ -59,13 +55,11 @@ async def load_session_status(service: Service, request: Request) -> bytes:
 
 async def load_run(service: Service, request: Request) -> bytes:
     """Read a run's state."""
-    _no_query(request)
     return encoding.encode_run(await service.reader.load_run(request.namespace, request.path_id))
 
 
 async def load_run_suspension(service: Service, request: Request) -> bytes:
     """Read a suspended run's checkpoint."""
-    _no_query(request)
     return encoding.encode_suspension(await service.reader.load_run_suspension(request.namespace, request.path_id))
 
 
@@ -137,11 +131,6 @@ async def list_session_run_records(service: Service, request: Request) -> bytes:
         lambda now: service.reader.list_session_run_records(request.namespace, request.path_id, now),
     )
     return _records(page, asked, given, lambda position: paging.position_cursor(position, tag))
-
-
-def _no_query(request: Request) -> None:
-    if request.query_string:
-        Query(request.query_string, frozenset())
 
 
 def _record_query(request: Request) -> tuple[Query, RecordQuery, int]:

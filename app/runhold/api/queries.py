@@ -126,6 +126,11 @@ class Query:
         return tuple(dict.fromkeys(values))
 
 
+def check_no_query(query_string: bytes) -> None:
+    """Check the query of an operation that takes none. Raises: InvalidCommand."""
+    _read(query_string, frozenset())
+
+
 def _read(query_string: bytes, names: frozenset[str]) -> Mapping[str, list[str]]:
     try:
         pairs = parse_qsl(query_string.decode("ascii"), keep_blank_values=True, errors="strict")

@@ -7,6 +7,8 @@ PAYLOAD_BYTES = 8 * 1024 * 1024
 CHECKPOINT_BYTES = 8 * 1024 * 1024
 """Bytes of a checkpoint, decoded."""
 BODY_BYTES = 16 * 1024 * 1024
+HEAD_BYTES = 64 * 1024
+"""Bytes of a request's line and headers, about at most."""
 LABELS = 256
 """How many labels a run may carry."""
 LABELS_BYTES = 64 * 1024
