@@ -19,10 +19,16 @@ LOCK_FILES = [ROOT / "requirements" / f"{lock}.txt" for lock in LOCKS] + [ROOT /
 OURS = {"runhold", "runhold-client"}
 
 
+def entries(lock: Path) -> list[str]:
+    """Each package of a lock with its hashes."""
+    return re.split(r"^(?=[A-Za-z0-9])", lock.read_text(), flags=re.MULTILINE)[1:]
+
+
 def pins(lock: Path) -> dict[str, str]:
-    """The version of each package in a lock."""
-    found = re.findall(r"^([A-Za-z0-9._-]+)(?:\[[^]]*\])?==([^\s;\\]+)", lock.read_text(), re.MULTILINE)
-    return {canonicalize_name(name): version for name, version in found}
+    """The version of each package that a lock has for this machine."""
+    here = [Requirement(entry.split("\\")[0].strip()) for entry in entries(lock)]
+    here = [each for each in here if not each.marker or each.marker.evaluate()]
+    return {canonicalize_name(each.name): str(each.specifier).removeprefix("==") for each in here}
 
 
 def project(folder: str) -> dict[str, Any]:
@@ -70,8 +76,6 @@ def test_what_is_installed_is_what_is_locked() -> None:
 
 @pytest.mark.parametrize("lock", LOCK_FILES, ids=lambda path: "-".join(path.parts[-2:]))
 def test_every_package_of_a_lock_has_hashes_and_no_place_to_get_it_from(lock: Path) -> None:
-    text = lock.read_text()
-    entries = re.split(r"^(?=[A-Za-z0-9])", text, flags=re.MULTILINE)[1:]
-    assert len(entries) == len(pins(lock)) > 0
-    assert all("--hash=sha256:" in entry for entry in entries)
-    assert not re.search(r"://|--(extra-)?index-url|--find-links|--trusted-host|file:", text)
+    assert entries(lock)
+    assert all("==" in entry.split()[0] and "--hash=sha256:" in entry for entry in entries(lock))
+    assert not re.search(r"://|--(extra-)?index-url|--find-links|--trusted-host|file:", lock.read_text())

@@ -80,7 +80,7 @@ def seconds_until_ready(process: subprocess.Popen[str], port: int, most: float) 
 
 @pytest.mark.timeout(600)
 def test_ctrl_c_while_setting_up_is_said_in_one_line_and_leaves_nothing_in_the_way(checkout: Path) -> None:
-    setup = start(checkout, "migrate")
+    setup = start(checkout, "migrate", "--help")
     deadline = time.monotonic() + 60
     while not list(checkout.glob(".venv/lib/python*/site-packages/[a-c]*")) and time.monotonic() < deadline:
         assert setup.poll() is None, outcome(setup)
@@ -96,7 +96,7 @@ def test_ctrl_c_while_setting_up_is_said_in_one_line_and_leaves_nothing_in_the_w
 
 @pytest.mark.timeout(600)
 def test_two_that_start_at_once_on_a_fresh_machine_both_succeed(checkout: Path) -> None:
-    both = [start(checkout, "migrate") for _ in range(2)]
+    both = [start(checkout, "migrate", "--help") for _ in range(2)]
     answers = [outcome(process) for process in both]
     assert [status for status, _ in answers] == [0, 0], answers
     assert sum("making .venv" in said for _, said in answers) == 1
@@ -138,7 +138,7 @@ def test_what_the_environment_says_about_python_and_pip_does_no_harm(checkout: P
     stamp = checkout / ".venv" / "stamp-run"
     stamp.write_text("from another lock")
     odd = {"PYTHONPATH": "/nowhere", "PIP_USER": "1", "PIP_TARGET": "/nowhere", "HOME": "/nowhere", "PYTHONHOME": ""}
-    status, said = outcome(start(checkout, "migrate", **odd))
+    status, said = outcome(start(checkout, "migrate", "--help", **odd))
     assert status == 0, said
     # Nothing was missing, so the sound environment was kept and no registry was needed.
     assert "making .venv" not in said
@@ -149,7 +149,7 @@ def test_a_copy_that_was_moved_is_prepared_anew(checkout: Path) -> None:
     moved = checkout.with_name("moved")
     shutil.move(checkout, moved)
     try:
-        status, said = outcome(start(moved, "migrate"))
+        status, said = outcome(start(moved, "migrate", "--help"))
         assert status == 0, said
         assert "making .venv" in said
     finally:
