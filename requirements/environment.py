@@ -27,6 +27,7 @@ ROOT = Path(__file__).resolve().parent.parent
 VENV = ROOT / ".venv"
 PYTHON = VENV / "bin" / "python"
 UNFINISHED = VENV / "unfinished"
+SCRATCH = VENV / "scratch"
 LOCKS = {"run": ("run.txt", "build.txt"), "dev": ("dev.txt",)}
 """The locks of each level. They agree with each other, and dev.txt holds all of the others."""
 PROJECTS = (ROOT, ROOT / "client")
@@ -96,6 +97,7 @@ def prepare(level: str, lock: int) -> None:
         raise
     for each in LOCKS if level == "dev" else (level,):
         stamp(each).write_text(prints[each])
+    shutil.rmtree(SCRATCH)
     UNFINISHED.unlink()
 
 
@@ -176,6 +178,9 @@ def call(command: list[str], lock: int) -> None:
     environment = {name: value for name, value in os.environ.items() if name not in DISTURBING}
     # Without a home pip would keep its cache in a folder called "~".
     environment.setdefault("HOME", str(VENV))
+    # What an ended pip leaves behind goes with the unfinished .venv.
+    SCRATCH.mkdir(exist_ok=True)
+    environment["TMPDIR"] = str(SCRATCH)
     with subprocess.Popen(
         command, cwd=ROOT, env=environment, stdin=subprocess.DEVNULL, pass_fds=(lock,), start_new_session=True
     ) as running:

@@ -80,7 +80,10 @@ def seconds_until_ready(process: subprocess.Popen[str], port: int, most: float) 
 
 @pytest.mark.timeout(600)
 def test_ctrl_c_while_setting_up_is_said_in_one_line_and_leaves_nothing_in_the_way(checkout: Path) -> None:
-    setup = start(checkout, "migrate", "--help")
+    temporary = checkout.parent / "temporary"
+    temporary.mkdir(mode=0o777)
+    temporary.chmod(0o777)
+    setup = start(checkout, "migrate", "--help", TMPDIR=str(temporary))
     deadline = time.monotonic() + 60
     while not list(checkout.glob(".venv/lib/python*/site-packages/[a-c]*")) and time.monotonic() < deadline:
         assert setup.poll() is None, outcome(setup)
@@ -92,6 +95,7 @@ def test_ctrl_c_while_setting_up_is_said_in_one_line_and_leaves_nothing_in_the_w
     assert said.splitlines()[-1] == "dev: stopped while setting up .venv; the next start begins again"
     assert (checkout / ".venv" / "unfinished").exists()
     assert "Traceback" not in said
+    assert list(temporary.iterdir()) == []
 
 
 @pytest.mark.timeout(600)
