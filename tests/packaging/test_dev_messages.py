@@ -90,7 +90,21 @@ def test_an_unknown_command_gets_the_list_of_commands(checkout: Path, tmp_path: 
 
 
 @pytest.mark.parametrize(
-    "command", ["serve", "test", "test-system", "lint", "types", "migrate", "generate", "demo", "bench"]
+    "command",
+    [
+        "serve",
+        "migrate",
+        "demo",
+        "test",
+        "test-system",
+        "faults",
+        "bench",
+        "lint",
+        "types",
+        "generate",
+        "lock",
+        "setup",
+    ],
 )
 def test_help_names_every_command(command: str) -> None:
     said = subprocess.run([str(ROOT / "dev"), "--help"], capture_output=True, text=True).stdout

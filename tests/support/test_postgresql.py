@@ -17,7 +17,7 @@ import psycopg
 import pytest
 
 from tests.support.checkout import ROOT
-from tests.support.postgresql import LocalPostgresql, own_postgresql
+from tests.support.postgresql import LocalPostgresql, own_postgresql, started_postgresql
 
 
 @pytest.fixture(scope="module")
@@ -71,6 +71,21 @@ def test_a_paused_server_answers_only_when_it_goes_on(postgresql: LocalPostgresq
             answered.result(0.3)
         postgresql.resume()
         assert answered.result(10).fetchone() == (1,)
+
+
+def test_a_server_that_is_named_is_used_and_left_as_it_was(
+    postgresql: LocalPostgresql, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    databases = "SELECT string_agg(datname, ' ' ORDER BY datname) FROM pg_database"
+    before = answer(postgresql.url, databases)
+    monkeypatch.setenv("TEST_POSTGRESQL_URL", postgresql.url)
+    named = started_postgresql.__wrapped__()
+    url = named.new_database_url()
+    assert urlsplit(url).port == postgresql.port
+    with psycopg.connect(url):
+        # Also with somebody still connected.
+        named.drop_all()
+    assert answer(postgresql.url, databases) == before
 
 
 @pytest.mark.parametrize("version", ["18", "16"])
