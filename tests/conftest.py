@@ -7,6 +7,7 @@ are real and in processes of their own.
 from __future__ import annotations
 
 import os
+import signal
 import uuid
 from collections.abc import Callable, Generator, Iterator, Mapping
 from pathlib import Path
@@ -105,6 +106,11 @@ def no_settings_from_outside() -> Iterator[None]:
         for name in [name for name in os.environ if name.startswith("RUNHOLD_")]:
             patch.delenv(name)
         yield
+
+
+def pytest_configure() -> None:
+    """Let SIGTERM end the tests as Ctrl-C does: with what they started."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
