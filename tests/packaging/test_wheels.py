@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import configparser
 import io
+import re
 import subprocess
 import sys
 import zipfile
@@ -61,8 +62,8 @@ def test_every_source_file_is_in_its_wheel(wheels: Wheels) -> None:
         (wheels.service, ROOT / "migrations", "runhold/migrations"),
         (wheels.client, ROOT / "client" / "runhold_client", "runhold_client"),
     ):
-        files = {path for path in source.rglob("*") if path.is_file() and "__pycache__" not in path.parts}
-        wanted = {f"{inside}/{path.relative_to(source).as_posix()}" for path in files}
+        files = [path.relative_to(source) for path in source.rglob("*") if path.is_file()]
+        wanted = {f"{inside}/{path.as_posix()}" for path in files if not re.match(r"(.*/)?(__pycache__|\.)", f"{path}")}
         assert wanted
         assert wanted <= names_in(wheel)
 
