@@ -143,17 +143,10 @@ class Changes:
         self.purged_runs: list[Row] = []
         """Rows of ``rows.RUN_SEAL``."""
 
-    def __bool__(self) -> bool:
-        """Whether there is anything to write."""
-        return bool(
-            self.new_sessions
-            or self.sessions
-            or self.new_runs
-            or self.runs
-            or self.records
-            or self.suspensions
-            or self.purged_runs
-        )
+    @property
+    def has_purge(self) -> bool:
+        """Whether anything is deleted."""
+        return self.purged_session is not None or bool(self.purged_runs)
 
 
 class Batch:

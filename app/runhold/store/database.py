@@ -7,6 +7,8 @@ first: run again), or *broken* (the database refused a value: a batch is run aga
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -85,7 +87,26 @@ _REPLACE_CONNECTION = {"25006", "0A000", "26000", "42P05", "25P03"}
 
 
 class ConnectionLost(pg.OperationalError):
-    """The connection broke, or the server did not answer in time; what was sent may or may not have been done."""
+    """The connection broke; what was sent may or may not have been done."""
+
+
+class AnswerLate(ConnectionLost):
+    """The server did not answer in time, and the connection was given up."""
+
+
+class StaleConnection(ConnectionLost):
+    """The connection broke before anything was to be stored: the same work may go to a new one at once."""
+
+
+@contextmanager
+def nothing_stored_yet() -> Iterator[None]:
+    """Within this block a broken connection is only a stale one. Raises: StaleConnection."""
+    try:
+        yield
+    except psycopg.Error as error:
+        if wants_new_connection(error) and not isinstance(error, AnswerLate):
+            raise StaleConnection(str(error)) from error
+        raise
 
 
 def wants_new_connection(error: BaseException) -> bool:
