@@ -1,9 +1,9 @@
 """Group commit: commands that wait together become one batch, and nobody is answered before its commit.
 
-One main loop takes what queued while the last batch ran; there is no timer. What cannot go with the batch goes by a *side
-lane* with a connection of its own: a job that met a row held by another process, a large record, a purge. The lock keys of
-a lane are held in this process until it ends, and jobs that share one of them are deferred behind it, so that commands of
-one run or session never overtake each other, while all others go on.
+One main loop takes what queued while the last batch ran; there is no timer. What cannot go with the batch goes by a
+*side lane* with a connection of its own: a job that met a row held by another process, a large record, a purge. The
+lock keys of a lane are held in this process until it ends, and jobs that share one of them are deferred behind it, so
+that commands of one run or session never overtake each other, while all others go on.
 
 Invariants: the keys of two lanes are disjoint; a deferred job's keys are blocked for later jobs; every job's future is
 resolved exactly once.
@@ -111,15 +111,15 @@ class Writer:
         """Start taking commands; the store must be open."""
         self._main = asyncio.create_task(self._run(), name="runhold-writer")
 
-    async def close(self, timeout: float | None = None) -> None:
+    async def close(self, patience: float | None = None) -> None:
         """Take no more commands, answer those accepted, and stop.
 
         Args:
-            timeout: seconds to wait for the accepted ones; None waits for all of them.
+            patience: seconds to wait for the accepted ones; None waits for all of them.
         """
         self._closing = True
         try:
-            await asyncio.wait_for(self._idle.wait(), timeout)
+            await asyncio.wait_for(self._idle.wait(), patience)
         except TimeoutError:
             log.warning("stopping with unanswered commands", extra={"commands": self.queued_commands})
         tasks = [task for task in (self._main, *self._lanes) if task is not None]
@@ -147,7 +147,7 @@ class Writer:
 
         Args:
             namespace: whose they are.
-            commands: what to do; a refusal stands for a command that was refused while it was read, and keeps its place.
+            commands: what to do; a refusal stands for a command that was refused as it was read, and keeps its place.
 
         Returns:
             An outcome for each. Once one is a fault, all later ones are ``Unavailable``, untried.

@@ -99,7 +99,7 @@ class StorePort:
         self._store = store
 
     def call(self, step: Step) -> Answer:
-        return _told(lambda: getattr(self._store, step["op"])(*typed_arguments(step)))
+        return _told(step, lambda: getattr(self._store, step["op"])(*typed_arguments(step)))
 
 
 class AsyncStorePort:
@@ -110,7 +110,7 @@ class AsyncStorePort:
         self._runner = runner
 
     def call(self, step: Step) -> Answer:
-        return _told(lambda: self._runner.run(getattr(self._store, step["op"])(*typed_arguments(step))))
+        return _told(step, lambda: self._runner.run(getattr(self._store, step["op"])(*typed_arguments(step))))
 
 
 def _answer(answer: httpx.Response) -> Answer:
@@ -124,11 +124,13 @@ def _refused(status: int, problem: Mapping[str, Any]) -> Answer:
     return {"error": problem["code"], "permanent": problem["permanent"], "status": status}
 
 
-def _told(call: Callable[[], Any]) -> Answer:
+def _told(step: Step, call: Callable[[], Any]) -> Answer:
     try:
-        return {"ok": as_json(call())}
+        told = as_json(call())
     except StoreError as error:
         return {"error": error.problem_code, "permanent": isinstance(error, ContractError)}
+    # A method answers the status itself, the operation an object that holds it.
+    return {"ok": {"status": told} if step["op"] == "load_session_status" else told}
 
 
 def as_json(value: Any) -> Any:

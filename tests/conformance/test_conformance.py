@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from runhold import open_async_local_store, open_local_store
 from runhold_client import AsyncHttpStore, HttpStore
 from tests.conformance.expressible import expressible
 from tests.conformance.player import Count, all_scenarios, play, play_typed
@@ -47,9 +48,29 @@ def test_through_the_async_http_store(server: Any, scenario: Mapping[str, Any], 
     wire = HttpPort(server.url)
     with asyncio.Runner() as runner:
         store = AsyncHttpStore(server.url)
-        play_typed(AsyncStorePort(store, runner), scenario, wire, counts["AsyncHttpStore"])
-        runner.run(store.aclose())
+        try:
+            play_typed(AsyncStorePort(store, runner), scenario, wire, counts["AsyncHttpStore"])
+        finally:
+            runner.run(store.aclose())
     wire.close()
+
+
+@each_scenario
+def test_through_the_local_store(database_url: str, scenario: Mapping[str, Any], counts: dict[str, Count]) -> None:
+    with open_local_store(database_url) as store:
+        play_typed(StorePort(store), scenario, None, counts["open_local_store"])
+
+
+@each_scenario
+def test_through_the_async_local_store(
+    database_url: str, scenario: Mapping[str, Any], counts: dict[str, Count]
+) -> None:
+    with asyncio.Runner() as runner:
+        store = runner.run(open_async_local_store(database_url).open())
+        try:
+            play_typed(AsyncStorePort(store, runner), scenario, None, counts["open_async_local_store"])
+        finally:
+            runner.run(store.aclose())
 
 
 def test_the_rule_leaves_out_only_what_exists_on_the_wire_alone() -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 from runhold.commands.appends import append_run_record
 from runhold.commands.endings import (
     record_run_cancellation,
@@ -66,38 +69,28 @@ def validate(command: Command) -> None:
             pass
 
 
+_FUNCTIONS: dict[type[Command], Callable[[WorkingSet, Any], CommandResult]] = {
+    AppendRunRecord: append_run_record,
+    StartRootRun: start_root_run,
+    StartChildRun: start_child_run,
+    StartOneShotRun: start_one_shot_run,
+    StartOneShotChildRun: start_one_shot_child_run,
+    RecordRunCancellation: record_run_cancellation,
+    RecordRunSuspension: record_run_suspension,
+    RecordRunTerminal: record_run_terminal,
+    RepairRunSuspension: repair_run_suspension,
+    RepairRunTerminal: repair_run_terminal,
+    CreateSession: create_session,
+    EndSession: end_session,
+    PurgeSession: purge_session,
+    PurgeOneShotRun: purge_one_shot_run,
+}
+
+
 def execute(state: WorkingSet, command: Command) -> CommandResult:
     """Decide one command on the state that the commands before it left, and change that state.
 
     Raises:
         ContractError: it is refused, and nothing was changed.
     """
-    match command:
-        case AppendRunRecord():
-            return append_run_record(state, command)
-        case StartRootRun():
-            return start_root_run(state, command)
-        case StartChildRun():
-            return start_child_run(state, command)
-        case StartOneShotRun():
-            return start_one_shot_run(state, command)
-        case StartOneShotChildRun():
-            return start_one_shot_child_run(state, command)
-        case RecordRunCancellation():
-            return record_run_cancellation(state, command)
-        case RecordRunSuspension():
-            return record_run_suspension(state, command)
-        case RecordRunTerminal():
-            return record_run_terminal(state, command)
-        case RepairRunSuspension():
-            return repair_run_suspension(state, command)
-        case RepairRunTerminal():
-            return repair_run_terminal(state, command)
-        case CreateSession():
-            return create_session(state, command)
-        case EndSession():
-            return end_session(state, command)
-        case PurgeSession():
-            return purge_session(state, command)
-        case PurgeOneShotRun():
-            return purge_one_shot_run(state, command)
+    return _FUNCTIONS[type(command)](state, command)

@@ -1,7 +1,7 @@
 """Every command as a value, and what each must find under its locks.
 
-``needs`` names the rows by the identities that the command itself claims. That is enough: a record whose claimed session
-is not its run's is refused as a wrong owner, and a run's rows change only under the lock of the session it belongs to.
+``needs`` names the rows by the identities that the command itself claims. That is enough: a record whose claimed
+session is not its run's is refused as a wrong owner, and a run's rows change only under the lock of its session.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The rules of cancelling, suspending and ending runs, and of repairing them.
 
-Source: the storage contract, ``record_run_cancellation``, ``record_run_suspension``, ``record_run_terminal`` and repairs.
+Source: the storage contract, ``record_run_cancellation``, ``record_run_suspension``, ``record_run_terminal``, repairs.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Whether a text is one JSON value, decided without keeping what it says.
 
-A fast parser answers for nearly every payload; it is never more lenient than RFC 8259, and refuses only one thing that is
-valid, escaped lone surrogates. What it refuses is judged again by an exact parser.
+A fast parser answers for nearly every payload; it is never more lenient than RFC 8259, and refuses only one thing that
+is valid, escaped lone surrogates. What it refuses is judged again by an exact parser.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The typed payloads of the lifecycle records, decoded strictly. Source: the storage contract, *Typed payloads*.
 
-One JSON object; no unknown and no repeated name at any level; right types; a missing or ``null`` field is its zero value;
-``null`` inside labels or a list is refused. An escaped lone surrogate reads as U+FFFD; the stored text keeps it.
+One JSON object; no unknown and no repeated name at any level; right types; a missing or ``null`` field is its zero
+value; ``null`` inside labels or a list is refused. An escaped lone surrogate reads as U+FFFD; the stored text keeps it.
 """
 
 from __future__ import annotations

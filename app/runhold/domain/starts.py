@@ -109,7 +109,7 @@ def validate_one_shot_child_start(run: RunStart, parent_linked: RunRecord, start
     """Check what a one-shot child start says about itself.
 
     Raises:
-        ParentRunIdRequired, InvalidCommand, RunRecordOwnerMismatch: the first rule of the contract's list that it breaks.
+        ParentRunIdRequired, InvalidCommand, RunRecordOwnerMismatch: the first rule of the list that it breaks.
     """
     _require(run.run_id, "/run/run_id")
     _require(run.agent_id, "/run/agent_id")
@@ -204,7 +204,8 @@ def check_continuation(start: RunStart, predecessor: Run | None) -> None:
     """Check the run that a start continues; several runs may continue the same one.
 
     Raises:
-        RunNotFound: there is no such run; ContinuationConflict: it is not suspended, or of another session, agent or parent.
+        RunNotFound: there is no such run.
+        ContinuationConflict: it is not suspended, or of another session, agent or parent.
     """
     if predecessor is None or predecessor.status is RunStatus.PURGED:
         raise RunNotFound(f"there is no run {start.predecessor_run_id!r} to continue")
@@ -226,8 +227,8 @@ def check_repeat(run: Run, start: RunStart, pairs: Sequence[tuple[StoredRecord |
     Args:
         run: the stored run.
         start: what the retry says of it.
-        pairs: link, started and, when the run was stopped at its start, canceled: what the first call stored beside what
-            this one brings.
+        pairs: link, started and, when the run was stopped at its start, canceled: what the first call stored beside
+            what this one brings.
 
     Raises:
         RunConflict: another start; RunRecordOwnerMismatch, EventConflict: the same start with another record.
