@@ -116,7 +116,7 @@ def test_a_second_start_serves_within_two_seconds_and_gets_its_signals(checkout:
         service = start(checkout, "serve", "--port", str(port), **proxy)
         taken.append(seconds_until_ready(service, port, 60))
         page = httpx.get(f"http://127.0.0.1:{port}/docs", trust_env=False)
-        assert "Swagger" in page.text
+        assert "swagger-ui" in page.text
         # exec: the process that was started is the service.
         service.send_signal(signal.SIGTERM)
         status, said = outcome(service)

@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import httpx
@@ -14,15 +16,16 @@ import pytest
 from tests.support.checkout import ROOT, copy_project
 from tests.support.dockerfile import Builder, Image
 from tests.support.ports import free_port
+from tests.support.unprivileged import folder_for_anyone
 
 
 @pytest.fixture(scope="module")
-def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def place() -> Iterator[Path]:
     """A folder that other users may enter: the service will not run as the user of the tests."""
-    folder = tmp_path_factory.mktemp("image")
-    for each in (folder, folder.parent, folder.parent.parent):
-        each.chmod(0o755)
-    return folder
+    # Not pytest's own: every other run of pytest closes that to other users again.
+    with tempfile.TemporaryDirectory(prefix="runhold-image-", dir=folder_for_anyone()) as folder:
+        Path(folder).chmod(0o755)
+        yield Path(folder)
 
 
 @pytest.fixture(scope="module")
