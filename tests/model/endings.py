@@ -48,6 +48,7 @@ def cancel(state: State, run_id: str, body: Body) -> dict[str, Any]:
     must(bool(run.reason) or run.status == "running", "the run has stopped", "run_not_active")
     must(not run.reason, "recorded under another key", "run_cancellation_conflict")
     run.reason = body.reason
+    run.moves += 1
     return state.appended(state.store(run, record), inserted=True)
 
 
@@ -107,10 +108,12 @@ def _terminal_command(state: State, run_id: str, body: Body) -> tuple[Run, Recor
 
 def _suspended(run: Run, body: Body) -> None:
     run.status, run.suspension = "suspended", body.suspension
+    run.moves += 1
 
 
 def _ended(run: Run, body: Body) -> None:
     run.status = body.status
+    run.moves += 1
 
 
 def _store_end(state: State, run: Run, record: Record, otherwise: str, stop: Callable[[], None]) -> dict[str, Any]:

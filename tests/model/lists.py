@@ -52,6 +52,13 @@ class Between:
     first: Cursor | str
     last: Cursor | str
 
+    def holds(self, got: Any) -> bool:
+        """Whether a service's cursor can be one of these; of opaque ones only that there is one."""
+        if isinstance(self.first, Cursor) or isinstance(self.last, Cursor):
+            return isinstance(got, str) and got != ""
+        low, high = sorted((int(self.first), int(self.last)))
+        return isinstance(got, str) and re.fullmatch("[1-9][0-9]*", got) is not None and low <= int(got) <= high
+
 
 @dataclass(frozen=True)
 class Asked:
@@ -83,22 +90,9 @@ def read_query(operation: str, owner: str, query: Query) -> Asked:
             raise invalid(f"unknown query name {name}")
         if len(found) > 1 and name not in REPEATABLE:
             raise invalid(f"{name} twice")
-    for status in given.get("status", []):
-        if status not in STATUSES[operation]:
-            raise invalid("unknown status")
+        for text in found:
+            _judge(operation, name, text)
     order, view = (given.get(name, [""])[0] for name in ("order", "view"))
-    if order not in ("", "asc", "desc") or view not in ("", "full", "summary"):
-        raise invalid("unknown order or view")
-    if not re.fullmatch("[0-9]*", given.get("wait_ms", [""])[0]):
-        raise invalid("wait_ms is not a number")
-    for name in ("agent_id", "session_id", "parent_run_id", "type", "turn_id"):
-        for text in given.get(name, []):
-            values.identifier(text)
-    for name in ("started_after", "started_before"):
-        for text in given.get(name, []):
-            values.milliseconds(text)
-    if any("=" not in label for label in given.get("label", [])):
-        raise invalid("a label without =")
     filters = {name: found for name, found in given.items() if name in NAMES[operation] - {"view", "wait_ms"}}
     return Asked(
         operation,
@@ -109,6 +103,29 @@ def read_query(operation: str, owner: str, query: Query) -> Asked:
         str(given.get("limit", [""])[0]),
         given.get("cursor", [""])[0],
     )
+
+
+def _judge(operation: str, name: str, text: Any) -> None:
+    """One value of a query, unless it is judged later."""
+    match name:
+        case "status":
+            holds = text in STATUSES[operation]
+        case "order":
+            holds = text in ("", "asc", "desc")
+        case "view":
+            holds = text in ("", "full", "summary")
+        case "wait_ms":
+            holds = re.fullmatch("[0-9]*", text) is not None
+        case "label":
+            holds = "=" in text
+        case "started_after" | "started_before":
+            holds = values.milliseconds(text) >= 0
+        case "cursor" | "limit":
+            holds = True
+        case _:
+            holds = values.identifier(text) == text
+    if not holds:
+        raise invalid(f"a wrong {name}")
 
 
 def run_list(state: State, asked: Asked) -> dict[str, Any]:

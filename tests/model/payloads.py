@@ -73,7 +73,7 @@ def completed(payload: str) -> Completion:
         "failed": failure is not None and bool(message) and bool(kind) and cancellation is None,
         "canceled": failure is None and bool(reason),
     }
-    if not may_hold.get(status, False) or phase not in PHASES:
+    if not may_hold.get(status, False) or phase not in ("", *PHASES):
         raise invalid("a completion that does not hold together")
     return Completion(status, phase, reason, _labels(members.get("labels")))
 

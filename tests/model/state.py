@@ -10,7 +10,7 @@ from tests.model.shapes import Record, Suspension
 from tests.model.values import Refused, time_text
 
 
-class Any_:
+class Unknown:
     """A value only the service knows: its clock or its digest. Equal to any text of the right form."""
 
     def __init__(self, pattern: str) -> None:
@@ -20,9 +20,9 @@ class Any_:
         return f"<{self.pattern}>"
 
 
-CLOCK_MS = Any_(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
-CLOCK_US = Any_(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z")
-DIGEST = Any_(r"[0-9a-f]{64}")
+CLOCK_MS = Unknown(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
+CLOCK_US = Unknown(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z")
+DIGEST = Unknown(r"[0-9a-f]{64}")
 
 
 @dataclass(eq=False)
@@ -83,6 +83,8 @@ class Run:
     outcome: str = "proceed"
     status: str = "running"
     reason: str = ""
+    moves: int = 0
+    """How often the run itself changed: its `updated_at` moves then, and only then."""
     started: Stored | None = None
     canceled: Stored | None = None
     link: Stored | None = None

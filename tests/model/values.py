@@ -71,6 +71,8 @@ class Obj:
 class Number(str):
     """A JSON number, by its spelling: no number of any length is ever converted."""
 
+    __slots__ = ()
+
 
 def _no_constant(name: str) -> Any:
     raise ValueError(f"{name} is not JSON")
