@@ -133,6 +133,7 @@ def test_many_long_ids_are_each_within_their_own_limit() -> None:
         ({}, None),
         ({"a": "b", "": "\0"}, None),
         ([], "must be an object of strings"),
+        ("", "must be an object of strings"),
         ({"a": 1}, "must hold strings only"),
         ({"a": None}, "must hold strings only"),
         ({"\ud800": "x"}, "must not hold a lone surrogate"),

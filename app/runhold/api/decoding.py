@@ -163,7 +163,7 @@ def _run_start(value: Any, pointer: str, faults: _Faults) -> RunStart:
 
 
 def _labels(value: Any, pointer: str, faults: _Faults) -> dict[str, str]:
-    if value is None or value == "":
+    if value is None:
         return {}
     if not isinstance(value, dict):
         faults.add(pointer, "must be an object of strings")
