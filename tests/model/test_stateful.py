@@ -1,11 +1,10 @@
 """The service against the independent model: thousands of commands, valid and not, one by one and many in a request.
 
-Short by default and the same at every run. ``TEST_MODEL=full`` plays other examples each time, and for minutes.
+Short by default and the same at every run. ``TEST_PROFILE=full`` plays other examples each time, and for minutes.
 """
 
 from __future__ import annotations
 
-import os
 import uuid
 from collections.abc import Callable
 
@@ -18,10 +17,10 @@ from tests.model.choose import Drawn, Seeded
 from tests.model.generator import EXACT, Generator, Pools, pools_for
 from tests.model.model import Call, Model
 from tests.model.pair import Pair, all_lists_agree
+from tests.model.profile import FULL
 from tests.model.wire import Wire
 from tests.support.server import Server
 
-FULL = os.environ.get("TEST_MODEL") == "full"
 EXAMPLES, STEPS = (1500, 60) if FULL else (60, 30)
 WALKS, WALK_STEPS = (40, 6000) if FULL else (3, 2000)
 CHAPTER_STEPS = 150
