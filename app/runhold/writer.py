@@ -173,7 +173,7 @@ class Writer:
         if self._closing:
             raise Unavailable("the service is stopping")
         sizes = [size(command) for command in commands]
-        job = Job(namespace, commands, [_keys(namespace, command) for command in commands], sum(sizes))
+        job = Job(namespace, commands, [lock_keys(namespace, command) for command in commands], sum(sizes))
         if (
             self.queued_commands + len(commands) > self._limits.queued_commands
             or self.queued_bytes + job.size > self._limits.queued_bytes
@@ -317,7 +317,7 @@ def _checked(command: Command | RefusalError) -> Command | RefusalError:
     return command
 
 
-def _keys(namespace: str, command: Command) -> frozenset[str]:
+def lock_keys(namespace: str, command: Command) -> frozenset[str]:
     """The rows that a command locks: its session, or the one-shot runs it names."""
     wanted = needs(command)
     if wanted.sessions:
