@@ -36,26 +36,50 @@ from runhold.store.settings import StoreSettings
 from runhold.store.tables import KEY_BLOCK
 
 _IDS = "unnest($1, $2) AS wanted (namespace_key, id)"
-_OF_SESSION = 's.namespace_key = wanted.namespace_key AND s.session_id = wanted.id COLLATE "C"'
-_OF_RUN = 'r.namespace_key = wanted.namespace_key AND r.run_id = wanted.id COLLATE "C"'
+
+# Asked for equal rows, the planner may take any index that begins with the same columns, or read a table from end to
+# end for a join: while a table is small, or was when its statistics were gathered, all ways look alike, and the wrong
+# one reads a whole namespace or run for each row. The forms below leave it only one way.
+
+
+def _nearest(columns: str, table: str, same: str, index: str, wanted: str) -> str:
+    """Find at most one row: the equal one or, in the order that only the right index has, the next."""
+    return f"LATERAL (SELECT {columns} FROM {table} WHERE {same} AND {index} >= {wanted} ORDER BY {index} LIMIT 1)"
+
+
+def _by_id(columns: str, table: str, index: str) -> str:
+    nearest = _nearest(columns, table, "namespace_key = wanted.namespace_key", index, 'wanted.id COLLATE "C"')
+    return f'{nearest} found ON found.{index} = wanted.id COLLATE "C"'
+
+
+def _by_key(columns: str, table: str, key: str) -> str:
+    """Find the row under a primary key; OFFSET keeps it from becoming a join."""
+    return f"LATERAL (SELECT {columns} FROM {table} WHERE {key} = found.{key} OFFSET 0)"
+
+
+_SESSION_OF_ID = _by_id("session_key, session_id", "sessions", "session_id")
+_RUN_OF_ID = _by_id(rows.columns(rows.RUN), "runs", "run_id")
+_RUN_KEY_OF_ID = _by_id("run_key, run_id, session_key", "runs", "run_id")
+
+
+def _lock(columns: str, table: str, key: str, found: str, suffix: str) -> Statement:
+    """Lock rows one after the other, in the order of their keys."""
+    return Statement(
+        f"SELECT locked.* FROM (SELECT found.{key} FROM {_IDS} JOIN {found} ORDER BY found.{key}) found"
+        f" CROSS JOIN LATERAL (SELECT {columns} FROM {table}"
+        f" WHERE {key} = found.{key} FOR NO KEY UPDATE{suffix}) locked",
+        INT8_ARRAY,
+        TEXT_ARRAY,
+    )
 
 
 def _lock_sessions(suffix: str) -> Statement:
-    return Statement(
-        f"SELECT {rows.columns(rows.SESSION, 's.')} FROM {_IDS} JOIN sessions s ON {_OF_SESSION}"
-        f" ORDER BY s.session_key FOR NO KEY UPDATE OF s{suffix}",
-        INT8_ARRAY,
-        TEXT_ARRAY,
-    )
+    return _lock(rows.columns(rows.SESSION), "sessions", "session_key", _SESSION_OF_ID, suffix)
 
 
 def _lock_runs(suffix: str) -> Statement:
-    return Statement(
-        f"SELECT r.namespace_key, r.run_key FROM {_IDS} JOIN runs r ON {_OF_RUN} AND r.session_key IS NULL"
-        f" ORDER BY r.run_key FOR NO KEY UPDATE OF r{suffix}",
-        INT8_ARRAY,
-        TEXT_ARRAY,
-    )
+    one_shot = f"{_RUN_KEY_OF_ID} AND found.session_key IS NULL"
+    return _lock("namespace_key, run_key", "runs", "run_key", one_shot, suffix)
 
 
 _LOCK_SESSIONS = {True: _lock_sessions(""), False: _lock_sessions(" SKIP LOCKED")}
@@ -64,34 +88,40 @@ _LOCK_TREE = Statement(
     "SELECT run_key FROM runs WHERE run_key = ANY ($1) ORDER BY run_key FOR NO KEY UPDATE", INT8_ARRAY
 )
 _SESSIONS_THERE = Statement(
-    f"SELECT s.namespace_key, s.session_id FROM {_IDS} JOIN sessions s ON {_OF_SESSION}", INT8_ARRAY, TEXT_ARRAY
+    f"SELECT wanted.namespace_key, wanted.id FROM {_IDS} JOIN {_SESSION_OF_ID}", INT8_ARRAY, TEXT_ARRAY
 )
 _RUNS = Statement(
-    f"SELECT {rows.columns(rows.RUN, 'r.')}, s.session_id FROM {_IDS} JOIN runs r ON {_OF_RUN}"
-    " LEFT JOIN sessions s ON s.session_key = r.session_key",
+    f"SELECT {rows.columns(rows.RUN, 'found.')}, s.session_id FROM {_IDS} JOIN {_RUN_OF_ID}"
+    f" LEFT JOIN {_by_key('session_id', 'sessions', 'session_key')} s ON true",
     INT8_ARRAY,
     TEXT_ARRAY,
 )
 _RUNS_BY_KEY = Statement(
     f"SELECT {rows.columns(rows.RUN, 'r.')}, NULL::text FROM runs r WHERE r.run_key = ANY ($1)", INT8_ARRAY
 )
+_RECORD_OF_KEY = _nearest(
+    rows.columns(rows.RECORD_READ) + ", key_hash", "records", "run_key = found.run_key", "key_hash", "wanted.key_hash"
+)
 _RECORDS_BY_KEY = Statement(
-    f"SELECT r.namespace_key, {rows.columns(rows.RECORD_READ, 'c.')}"
+    f"SELECT wanted.namespace_key, {rows.columns(rows.RECORD_READ, 'c.')}"
     " FROM unnest($1, $2, $3) AS wanted (namespace_key, id, key_hash)"
-    f" JOIN runs r ON {_OF_RUN} JOIN records c ON c.run_key = r.run_key AND c.key_hash = wanted.key_hash",
+    f" JOIN {_RUN_KEY_OF_ID} JOIN {_RECORD_OF_KEY} c ON c.key_hash = wanted.key_hash",
     INT8_ARRAY,
     TEXT_ARRAY,
     UUID_ARRAY,
 )
+_RECORD_AT = _nearest(
+    rows.columns(rows.RECORD_READ), "records", "run_key = wanted.run_key", "position", "wanted.position"
+)
 _RECORDS_AT = Statement(
     f"SELECT {rows.columns(rows.RECORD_READ, 'c.')} FROM unnest($1, $2) AS wanted (run_key, position)"
-    " JOIN records c ON c.run_key = wanted.run_key AND c.position = wanted.position",
+    f" JOIN {_RECORD_AT} c ON c.position = wanted.position",
     INT8_ARRAY,
     INT8_ARRAY,
 )
 _SUSPENSIONS = Statement(
-    f"SELECT r.namespace_key, c.run_key, c.suspension_id, c.data FROM {_IDS} JOIN runs r ON {_OF_RUN}"
-    " JOIN suspensions c ON c.run_key = r.run_key",
+    f"SELECT wanted.namespace_key, c.run_key, c.suspension_id, c.data FROM {_IDS} JOIN {_RUN_KEY_OF_ID}"
+    f" JOIN {_by_key('run_key, suspension_id, data', 'suspensions', 'run_key')} c ON true",
     INT8_ARRAY,
     TEXT_ARRAY,
 )
