@@ -15,7 +15,7 @@ import runhold.api
 from runhold.api import schemas
 from runhold.api.openapi import build_document
 from runhold.api.operations import OPERATIONS
-from runhold.api.problems import PROBLEMS
+from runhold.api.problems import PROBLEMS, problem
 from runhold.domain import errors, values
 from runhold.main import create_app
 from runhold.settings import Settings
@@ -217,3 +217,15 @@ def test_the_assets_of_the_page_are_those_that_were_published() -> None:
     assert {"swagger-ui-bundle.js", "swagger-ui.css", "LICENSE", "NOTICE"} <= set(sums)
     for name, digest in sums.items():
         assert hashlib.sha256((STATIC / name).read_bytes()).hexdigest() == digest, name
+
+
+def test_the_type_of_every_problem_opens_its_entry(http: httpx.Client) -> None:
+    refused = http.get("/v1/runs/none-of-that-name").json()
+    page = http.get(refused["type"])
+    assert page.status_code == 200
+    for code, (kind, status) in PROBLEMS.items():
+        assert problem(kind(), "r")["type"] == f"/docs/problems#{code}"
+        entry = page.text.split(f'<section id="{code}">')[1].split("</section>")[0]
+        assert f"<small>{status}</small>" in entry
+        assert ("Permanent" in entry) == kind.permanent
+    assert http.get("/static/problems.css").status_code == 200

@@ -11,6 +11,7 @@ from fastapi.responses import HTMLResponse, JSONResponse
 from starlette.exceptions import HTTPException
 from starlette.staticfiles import StaticFiles
 
+from runhold.api.problem_page import problem_page
 from runhold.api.problems import MEDIA_TYPE, encode_problem, problem_headers, status_of
 from runhold.api.requests import request_id
 from runhold.api.service import Service
@@ -21,6 +22,9 @@ _STATIC = Path(__file__).parent / "static"
 _DOCS_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; "
     "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+_PROBLEMS_POLICY = (
+    "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
 _DOCS = """<!doctype html>
 <html lang="en" data-openapi="openapi.json">
@@ -42,6 +46,7 @@ _DOCS = """<!doctype html>
 
 def add_pages(app: FastAPI, service: Callable[[], Service | None]) -> None:
     """Add the pages to ``app``; ``service`` is None until start-up is over."""
+    problems = problem_page()
 
     @app.get("/livez", include_in_schema=False)
     async def livez() -> Response:
@@ -61,6 +66,11 @@ def add_pages(app: FastAPI, service: Callable[[], Service | None]) -> None:
     async def docs() -> Response:
         """The API to read and try out, without anything from elsewhere."""
         return HTMLResponse(_DOCS, headers={"content-security-policy": _DOCS_POLICY})
+
+    @app.get("/docs/problems", include_in_schema=False)
+    async def docs_problems() -> Response:
+        """Every kind of problem: where the ``type`` of a problem document leads."""
+        return HTMLResponse(problems, headers={"content-security-policy": _PROBLEMS_POLICY})
 
     app.mount("/static", StaticFiles(directory=_STATIC), name="static")
 

@@ -10,7 +10,8 @@ from runhold.domain import errors
 from runhold.domain.errors import Fault, RefusalError
 
 MEDIA_TYPE = b"application/problem+json"
-TYPE_BASE = "urn:runhold:problem:"
+TYPE_BASE = "/docs/problems#"
+"""What a problem's ``type`` begins with: a reference that opens the code's entry on the page the service itself has."""
 
 _STATUSES: list[tuple[type[RefusalError], int]] = [
     (errors.MalformedRequest, 400),
