@@ -1,0 +1,1 @@
+"""The documentation is tested: its programs run, its commands are known to work, its tables are held to the code."""
