@@ -13,7 +13,11 @@ from tests.model.wire import Wire
 
 
 class Disagreement(AssertionError):
-    """The service's answer is not the contract's."""
+    """The service's answer is not the contract's: ``what`` tells where, without the call."""
+
+    def __init__(self, what: str, call: Call | None = None) -> None:
+        super().__init__(what if call is None else f"{call}: {what}")
+        self.what = what
 
 
 @dataclass
@@ -22,6 +26,8 @@ class Pair:
     model: Model = field(default_factory=Model)
     cursors: dict[Cursor, str] = field(default_factory=dict)
     steps: int = 0
+    history: list[tuple[Call, bool]] = field(default_factory=list)
+    """Every call so far, and whether its path was spelled plainly."""
     _stored: dict[tuple[str, str], dict[str, Any]] = field(default_factory=dict)
     _digests: dict[tuple[str, int], str] = field(default_factory=dict)
     _updates: dict[tuple[str, int], str] = field(default_factory=dict)
@@ -29,12 +35,13 @@ class Pair:
     def step(self, call: Call, plain: bool = False) -> Answer:
         """Send one call to both. Returns the service's answer; raises Disagreement when it is not the model's."""
         self.steps += 1
+        self.history.append((call, plain))
         query = tuple((name, self.cursors[v] if isinstance(v, Cursor) else v) for name, v in call.query)
         got = self.wire.call(replace(call, query=query), plain)
         self._learn_time(call, got)
         want = self.model.call(call.operation, call.path, call.query, call.body)
         if found := compare(want, got):
-            raise Disagreement(f"{call}: {found}")
+            raise Disagreement(found, call)
         if got.status < 300:
             self._learn(call, want.body, got.body)
         return got

@@ -1,4 +1,7 @@
-"""The model is worth something only as long as it is written from the contract, not from the service."""
+"""The model is worth something only as long as it is written from the contract, not from the service.
+
+The seeded bugs beside it are patches of the service, and know it.
+"""
 
 from __future__ import annotations
 

@@ -6,16 +6,15 @@ Short by default and the same at every run. ``TEST_PROFILE=full`` plays other ex
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable
 
 import pytest
 from hypothesis import HealthCheck, Phase, settings
-from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
+from hypothesis.stateful import run_state_machine_as_test
 
-from tests.model.choose import Drawn, Seeded
+from tests.model.choose import Seeded
 from tests.model.generator import EXACT, Generator, Pools, pools_for
-from tests.model.model import Call, Model
+from tests.model.machine import ServiceAndModel
+from tests.model.model import Model
 from tests.model.pair import Pair, all_lists_agree
 from tests.model.profile import FULL
 from tests.model.wire import Wire
@@ -25,54 +24,6 @@ EXAMPLES, STEPS = (1500, 60) if FULL else (60, 30)
 WALKS, WALK_STEPS = (40, 6000) if FULL else (3, 2000)
 CHAPTER_STEPS = 150
 """So many steps a walk stays with one set of ids; by then most of its runs have ended."""
-
-
-class ServiceAndModel(RuleBasedStateMachine):
-    """One example: ids of its own, a model of its own, and a connection to the shared service."""
-
-    base_url: str
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.pair = Pair(Wire(self.base_url))
-        self.generator: Generator | None = None
-        self.agrees = True
-
-    @initialize(data=st.data())
-    def ids(self, data: st.DataObject) -> None:
-        choose = Drawn(data)
-        pools = pools_for(choose, f"{uuid.uuid4().hex[:8]}-")
-        self.generator = Generator(choose, pools, self.pair.model, cursors=self.pair.cursors)
-
-    def _step(self, data: st.DataObject, make: Callable[[Generator], Call], plain: bool = False) -> None:
-        assert self.generator
-        self.generator.choose = Drawn(data)
-        call = make(self.generator)
-        self.agrees = False
-        self.pair.step(call, plain)
-        self.agrees = True
-
-    @rule(data=st.data(), plain=st.booleans())
-    def command(self, data: st.DataObject, plain: bool) -> None:
-        self._step(data, Generator.command, plain)
-
-    @rule(data=st.data(), plain=st.booleans())
-    def another_command(self, data: st.DataObject, plain: bool) -> None:
-        self._step(data, Generator.command, plain)
-
-    @rule(data=st.data())
-    def many_commands_in_one_request(self, data: st.DataObject) -> None:
-        self._step(data, Generator.batch)
-
-    @rule(data=st.data(), plain=st.booleans())
-    def read(self, data: st.DataObject, plain: bool) -> None:
-        self._step(data, Generator.read, plain)
-
-    def teardown(self) -> None:
-        with self.pair.wire:
-            if self.generator and self.agrees:
-                pools = self.generator.pools
-                all_lists_agree(self.pair, list(pools.sessions), list(pools.runs), alone=False)
 
 
 def test_service_and_model_give_the_same_answers_to_any_commands(server: Server) -> None:

@@ -29,6 +29,7 @@ class Server:
             says about the service does not count.
         arguments: more arguments of ``serve``.
         python: the interpreter that runs it; the tests' own unless told.
+        module: what is run; the service itself unless told.
         folder: its working directory; the tests' own unless told.
     """
 
@@ -39,6 +40,7 @@ class Server:
         *,
         arguments: tuple[str, ...] = (),
         python: str = sys.executable,
+        module: str = "runhold",
         folder: Path | None = None,
     ) -> None:
         self.database_url = database_url
@@ -46,6 +48,7 @@ class Server:
         self.environment = dict(environment or {})
         self._arguments = arguments
         self._python = python
+        self._module = module
         self._folder = folder
         descriptor, name = tempfile.mkstemp(prefix="runhold-", suffix=".log")
         os.close(descriptor)
@@ -119,7 +122,7 @@ class Server:
     def _launch(self) -> None:
         environment = {name: value for name, value in os.environ.items() if not name.startswith("RUNHOLD_")}
         environment |= {"RUNHOLD_DATABASE_URL": self.database_url, "RUNHOLD_AUTO_MIGRATE": "on", **self.environment}
-        command = [self._python, "-m", "runhold", "serve", "--host", "127.0.0.1", "--port", str(self.port)]
+        command = [self._python, "-m", self._module, "serve", "--host", "127.0.0.1", "--port", str(self.port)]
         with self.log.open("ab") as log:
             self._process = subprocess.Popen(
                 [*command, *self._arguments],
