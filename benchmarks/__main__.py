@@ -12,7 +12,19 @@ from pathlib import Path
 from benchmarks.report import machine
 from benchmarks.stage import Stage
 
-NOT_BENCHMARKS = {"__init__", "__main__", "figures", "floor", "peers", "raw", "report", "stage", "wrk"}
+NOT_BENCHMARKS = {
+    "__init__",
+    "__main__",
+    "figures",
+    "floor",
+    "fill",
+    "peers",
+    "raw",
+    "report",
+    "stage",
+    "worker",
+    "wrk",
+}
 NAMES = sorted(path.stem for path in Path(__file__).parent.glob("*.py") if path.stem not in NOT_BENCHMARKS)
 
 
