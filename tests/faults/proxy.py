@@ -173,15 +173,11 @@ class Proxy:
     async def _answer(self, link: Link, chunk: bytes) -> bytes:
         return await self._mode.answer(link, chunk)
 
-    async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        task = asyncio.current_task()
-        assert task is not None
-        self._tasks.add(task)
+    def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.accepted += 1
-        try:
-            await self._carry(reader, writer)
-        finally:
-            self._tasks.discard(task)
+        task = asyncio.create_task(self._carry(reader, writer))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
 
     async def _carry(self, client: asyncio.StreamReader, to_client: asyncio.StreamWriter) -> None:
         try:

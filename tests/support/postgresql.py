@@ -117,6 +117,11 @@ class LocalPostgresql(PostgresqlServer):
         return self._process.pid
 
     @property
+    def processes(self) -> list[int]:
+        """The process ids of the server and of all its children."""
+        return [self.pid, *_children(self.pid)]
+
+    @property
     def programs(self) -> Path:
         """The folder of its programs, such as pg_dump."""
         return self._installation / "bin"
@@ -173,12 +178,12 @@ class LocalPostgresql(PostgresqlServer):
 
     def pause(self) -> None:
         """Let all of its processes stand still: connections stay open and nothing answers."""
-        for process in [self.pid, *_children(self.pid)]:
+        for process in self.processes:
             os.kill(process, signal.SIGSTOP)
 
     def resume(self) -> None:
         """Let them go on."""
-        for process in [self.pid, *_children(self.pid)]:
+        for process in self.processes:
             os.kill(process, signal.SIGCONT)
 
     def close(self) -> None:
