@@ -36,6 +36,8 @@ def held(url: str, statement: str) -> Iterator[psycopg.Connection[Any]]:
     with closing(psycopg.connect(url)) as other:
         other.execute(statement)
         yield other
+        # The rows are free when this returns; a connection that is only closed leaves them when the server notices.
+        other.rollback()
 
 
 async def run_when_back(store: CommandStore, command: Command) -> Outcome | Contended:

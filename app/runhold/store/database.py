@@ -1,7 +1,8 @@
 """Which database it is, and what its errors mean. The only place that reads a database URL.
 
 An error is *temporary* (the same bytes may be sent again later: ``Unavailable``), a *lost race* (another process was
-first: run again), or *broken* (the database refused a value: a batch is run again one by one to find whose).
+first: run again), or *broken* (the database refused a value, or failed at one: a batch is run again one by one to find
+whose).
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import psycopg
 from psycopg import errors as pg
 from psycopg.conninfo import make_conninfo
 
-from runhold.commands.outcomes import BrokenBatchError, LostRaceError
+from runhold.commands.outcomes import BrokenBatchError, DatabaseFailedError, LostRaceError
 from runhold.domain.errors import Unavailable
 
 ALLOWED = "must be sqlite:///path or postgresql://user:password@host:port/name"
@@ -82,6 +83,8 @@ _TEMPORARY = {
     "42P05",
     "08P01",
 }
+_FAILED_CLASS = "XX"
+"""Internal errors: a damaged page, a file that may not grow. Perhaps at one row only, so the others are tried alone."""
 _REPLACE_CONNECTION = {"25006", "0A000", "26000", "42P05", "25P03"}
 """After these a new connection is likelier to work."""
 
@@ -117,7 +120,10 @@ def wants_new_connection(error: BaseException) -> bool:
 
 
 def postgresql_error(error: psycopg.Error) -> Exception:
-    """Translate what PostgreSQL or its driver said: ``Unavailable``, ``LostRaceError`` or ``BrokenBatchError``."""
+    """Translate what PostgreSQL or its driver said.
+
+    Returns: ``Unavailable``, ``LostRaceError``, ``BrokenBatchError`` or ``DatabaseFailedError``.
+    """
     state = error.sqlstate
     if state in _LOST_RACE:
         return LostRaceError(state)
@@ -126,7 +132,8 @@ def postgresql_error(error: psycopg.Error) -> Exception:
         return _unavailable("no connection") if isinstance(error, pg.OperationalError) else BrokenBatchError(str(error))
     if state in _TEMPORARY or state.startswith(_TEMPORARY_CLASSES):
         return _unavailable(state)
-    return BrokenBatchError(f"{state} {error.diag.message_primary}")
+    said = f"{state} {error.diag.message_primary}"
+    return DatabaseFailedError(said) if state.startswith(_FAILED_CLASS) else BrokenBatchError(said)
 
 
 # SQLite's primary result codes

@@ -10,14 +10,12 @@ import asyncio
 import hashlib
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from psycopg import AsyncConnection, pq
 from psycopg import errors as pg
-from psycopg.abc import PQGen
 from psycopg.adapt import Transformer
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
-from psycopg.waiting import READY_R, WAIT_R, WAIT_RW, wait_async
 
 from runhold.store.database import AnswerLate, ConnectionLost
 from runhold.store.rows import Row
@@ -60,6 +58,13 @@ class Pipeline:
         self._prepared: set[bytes] = set()
         self._limit = settings.statement_timeout_ms / 1000 + _GRACE_S
         self.used_at = time.monotonic()
+        self._waiting: asyncio.Future[None] | None = None
+        self._watching: asyncio.AbstractEventLoop | None = None
+        self._watched = -1
+        self._is_late = False
+        self._is_dead = False
+        self.silent_since: float | None = None
+        """While an answer is waited for, when the server was last heard of, by ``time.monotonic()``."""
         self._pgconn.enter_pipeline_mode()
 
     @property
@@ -72,12 +77,23 @@ class Pipeline:
         """Whether no transaction is open."""
         return self._pgconn.transaction_status == pq.TransactionStatus.IDLE
 
+    @property
+    def backend_pid(self) -> int:
+        """The number of the server's process, as the connection was told it."""
+        return self._pgconn.backend_pid
+
+    def hang_up(self) -> None:
+        """Let whoever waits for an answer get ``ConnectionLost``: none will come."""
+        self._is_dead = True
+        self._wake()
+
     def server_version(self) -> int:
         """The server's version, such as 160004."""
         return self._pgconn.server_version
 
     async def close(self) -> None:
         """Close the connection."""
+        self._unwatch()
         await self._connection.close()
 
     async def run(self, steps: Sequence[Step], limit: float | None = None) -> list[list[Row]]:
@@ -94,40 +110,47 @@ class Pipeline:
         if not self._is_pooled:
             new = {step[0].name: step[0] for step in steps if step[0].name not in self._prepared}
             if new:
-                await self._exchange(self._prepare(list(new.values())), limit)
+                await self._exchange(lambda: self._prepare(new.values()), len(new), limit)
                 self._prepared.update(new)
-        results = await self._exchange(self._send(steps), limit)
+        results = await self._exchange(lambda: self._send(steps), len(steps), limit)
         return [self._loaded(result) if result.ntuples else [] for result in results]
 
-    async def _exchange(self, generator: PQGen[list[pq.abc.PGresult]], limit: float | None) -> list[pq.abc.PGresult]:
-        limit = self._limit if limit is None else limit
+    async def _exchange(self, send: Callable[[], None], count: int, limit: float | None) -> list[pq.abc.PGresult]:
+        """Send what ``send`` queues, and receive ``count`` results and the end of the pipeline."""
+        self._is_late = False
+        self.silent_since = time.monotonic()
+        timer = asyncio.get_running_loop().call_later(self._limit if limit is None else limit, self._give_up)
         try:
-            results = await wait_async(generator, self._pgconn.socket, interval=limit, timeout=limit)
-        except pg.OperationalError as error:
+            send()
+            self._pgconn.pipeline_sync()
+            await self._flush()
+            results = await self._receive(count)
+        except (pg.OperationalError, OSError) as error:
             # No answer that names a state: what was sent may have been done, or not.
-            is_late = self._pgconn.status != _BAD
-            self._pgconn.finish()
-            raise (AnswerLate if is_late else ConnectionLost)(str(error)) from error
+            self._finish()
+            raise (AnswerLate if self._is_late else ConnectionLost)(str(error)) from error
         except BaseException:
             # Interrupted in the middle of an exchange, it cannot be used any more.
-            self._pgconn.finish()
+            self._finish()
             raise
+        finally:
+            timer.cancel()
+            self._waiting = self.silent_since = None
         self.used_at = time.monotonic()
         for result in results:
             if result.status == _FATAL:
                 failure = pg.error_from_result(result, encoding="utf-8")
                 if failure.sqlstate is None:
-                    self._pgconn.finish()
+                    self._finish()
                     raise ConnectionLost(str(failure))
                 raise failure
         return results
 
-    def _prepare(self, statements: list[Statement]) -> PQGen[list[pq.abc.PGresult]]:
+    def _prepare(self, statements: Iterable[Statement]) -> None:
         for statement in statements:
             self._pgconn.send_prepare(statement.name, statement.sql, statement.types)
-        return (yield from self._sent(len(statements)))
 
-    def _send(self, steps: Sequence[Step]) -> PQGen[list[pq.abc.PGresult]]:
+    def _send(self, steps: Sequence[Step]) -> None:
         send = self._pgconn.send_query_prepared
         for statement, parameters in steps:
             if self._is_pooled:
@@ -140,20 +163,24 @@ class Pipeline:
                 )
             else:
                 send(statement.name, parameters, statement.formats, pq.Format.BINARY)
-        return (yield from self._sent(len(steps)))
 
-    def _sent(self, count: int) -> PQGen[list[pq.abc.PGresult]]:
-        """Send what is queued, and receive ``count`` results and the end of the pipeline."""
-        pgconn = self._pgconn
-        pgconn.pipeline_sync()
-        while pgconn.flush():
+    async def _flush(self) -> None:
+        loop = asyncio.get_running_loop()
+        while self._pgconn.flush():
             # A server that waits for its answers to be taken takes no more itself.
-            if (yield WAIT_RW) & READY_R:
-                pgconn.consume_input()
+            loop.add_writer(self._pgconn.socket, self._wake)
+            try:
+                await self._ready()
+            finally:
+                loop.remove_writer(self._pgconn.socket)
+            self._pgconn.consume_input()
+
+    async def _receive(self, count: int) -> list[pq.abc.PGresult]:
+        pgconn = self._pgconn
         results: list[pq.abc.PGresult] = []
         while True:
             while pgconn.is_busy():
-                yield WAIT_R
+                await self._ready()
                 pgconn.consume_input()
             result = pgconn.get_result()
             if result is None:
@@ -163,6 +190,50 @@ class Pipeline:
             if result.status == _SYNC:
                 return results
             results.append(result)
+
+    async def _ready(self) -> None:
+        """Wait until the server has sent something, or the socket takes more.
+
+        The socket stays watched from one exchange to the next: large answers come in many pieces, and to begin and end
+        the watching for each costs more than to take it.
+        """
+        self._check_patience()
+        loop = asyncio.get_running_loop()
+        self._waiting = loop.create_future()
+        if self._watching is None:
+            self._watched = self._pgconn.socket
+            loop.add_reader(self._watched, self._wake)
+            self._watching = loop
+        await self._waiting
+        self._check_patience()
+        self.silent_since = time.monotonic()
+
+    def _check_patience(self) -> None:
+        if self._is_late:
+            raise pg.OperationalError("the answer did not come in time")
+        if self._is_dead:
+            raise pg.OperationalError("the server knows of no answer that would come")
+
+    def _wake(self) -> None:
+        if self._waiting is None:
+            # Nobody asked: a notice, or the end of the connection. The next exchange will find it.
+            self._unwatch()
+        elif not self._waiting.done():
+            self._waiting.set_result(None)
+
+    def _give_up(self) -> None:
+        self._is_late = True
+        self._wake()
+
+    def _unwatch(self) -> None:
+        # By the number kept here: the driver closes a broken socket by itself, and the next one may get its number.
+        if self._watching is not None:
+            self._watching.remove_reader(self._watched)
+        self._watching = None
+
+    def _finish(self) -> None:
+        self._unwatch()
+        self._pgconn.finish()
 
     def _loaded(self, result: pq.abc.PGresult) -> list[Row]:
         self._rows.set_pgresult(result)

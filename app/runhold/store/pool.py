@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from typing import TypeVar
 
 import psycopg
@@ -17,6 +17,7 @@ import psycopg
 from runhold.domain.errors import Unavailable
 from runhold.store.database import StaleConnection, wants_new_connection
 from runhold.store.pipeline import Pipeline, Statement
+from runhold.store.watch import Watch
 
 _CHECK_AFTER_S = 1.0
 """A connection that was idle for longer is tried before it is lent."""
@@ -35,8 +36,11 @@ class Pool:
     While the database is away every call fails at once, except for one attempt to connect now and then.
     """
 
-    def __init__(self, connect: Callable[[], Awaitable[Pipeline]], size: int, timeout_ms: int) -> None:
+    def __init__(
+        self, connect: Callable[[], Awaitable[Pipeline]], size: int, timeout_ms: int, watch: Watch | None = None
+    ) -> None:
         self._connect = connect
+        self._watch = watch
         self._timeout = timeout_ms / 1000
         self._slots = asyncio.Semaphore(size)
         self._idle: list[Pipeline] = []
@@ -73,7 +77,8 @@ class Pool:
         pipeline: Pipeline | None = None
         try:
             pipeline = await self._idle_one() or await self._new_one()
-            yield pipeline
+            with nullcontext() if self._watch is None else self._watch.over(pipeline):
+                yield pipeline
         except psycopg.Error as error:
             if pipeline is not None and wants_new_connection(error):
                 await pipeline.close()
@@ -131,6 +136,8 @@ class Pool:
                 await pipeline.run([(_CHECK, ())], _CHECK_LIMIT_S)
             except psycopg.Error:
                 await pipeline.close()
+                # The others were idle for longer still; to wait for each of them would take too long.
+                await self._drop_idle()
             else:
                 return pipeline
         return None

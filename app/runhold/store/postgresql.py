@@ -15,6 +15,7 @@ from runhold.store.pool import Pool
 from runhold.store.postgresql_reader import PostgresqlReader
 from runhold.store.postgresql_writer import PostgresqlBatches
 from runhold.store.settings import StoreSettings
+from runhold.store.watch import Watch
 
 _ENCODING = Statement("SHOW server_encoding")
 
@@ -32,10 +33,12 @@ class PostgresqlStore:
             begin.append((local_settings(self._options), ()))
             purging = {**self._options, **purging}
         self._batches = PostgresqlBatches(settings, execute, begin, [(BEGIN, ()), (local_settings(purging), ())])
+        # A pooler in transaction mode has many servers for one connection: there is nothing to ask about.
+        watch = None if settings.transaction_pooler else Watch(self._connect)
         # One, so that ordinary batches go one after the other.
-        self._main = Pool(self._connect, 1, settings.pool_timeout_ms)
-        self._lanes = Pool(self._connect, settings.lanes, settings.pool_timeout_ms)
-        readers = Pool(self._connect, settings.readers, settings.pool_timeout_ms)
+        self._main = Pool(self._connect, 1, settings.pool_timeout_ms, watch)
+        self._lanes = Pool(self._connect, settings.lanes, settings.pool_timeout_ms, watch)
+        readers = Pool(self._connect, settings.readers, settings.pool_timeout_ms, watch)
         self.reader = PostgresqlReader(readers, settings, local_settings(self._options))
         """What is read outside of commands."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from functools import lru_cache
+from operator import itemgetter
 from typing import TypeVar
 
 import psycopg
@@ -116,12 +117,18 @@ class PostgresqlReader:
 
     async def _page(self, owner: str, namespace: str, name: str, query: RecordQuery) -> list[rows.Row]:
         key = await self._namespace_key(namespace)
-        statement = _page_statement(owner, query.descending, query.summary, bool(query.types), bool(query.turn_ids))
+        shape = (owner, query.descending, query.summary, bool(query.types), bool(query.turn_ids))
         parameters = [int8(key), text(name), int8(pages.bound(query)), int8(query.limit + 1)]
         if not query.summary:
             parameters.append(int8(query.max_payload_bytes))
         parameters += [text_array(values) for values in (query.types, query.turn_ids) if values]
-        return await self._rows(statement, *parameters)
+        found = await self._rows(_page_statement(*shape), *parameters)
+        if found and not query.summary and (found[0][_TOTAL] or 0) > query.max_payload_bytes:
+            found = await self._rows(_page_statement(*shape, long=True), *parameters)
+        if len(found) > 1:
+            # The rows come in order by the way they are found, but without a sort nothing promises it.
+            found.sort(key=itemgetter(_POSITION if owner == "run" else _SESSION_POSITION), reverse=query.descending)
+        return found
 
     async def _rows(self, statement: Statement, *parameters: bytes) -> list[rows.Row]:
         """Run one statement."""
@@ -170,22 +177,29 @@ def _inferred(sql: str, count: int) -> Statement:
 _OWNERS = {
     "run": (
         "SELECT r.run_key AS owner, r.record_count AS head, r.status, r.agent_id, s.session_id"
-        " FROM runs r LEFT JOIN sessions s ON s.session_key = r.session_key"
-        " WHERE r.namespace_key = $1 AND r.run_id = $2 AND r.status <> 'purged'"
+        f" FROM {statements.RUN_OF_ID} r LEFT JOIN sessions s ON s.session_key = r.session_key"
+        " WHERE r.run_id = $2 AND r.status <> 'purged'"
     ),
     "session": (
         "SELECT s.session_key AS owner, s.record_count AS head, s.status, NULL::text AS agent_id,"
-        " NULL::text AS session_id FROM sessions s WHERE s.namespace_key = $1 AND s.session_id = $2"
+        f" NULL::text AS session_id FROM {statements.SESSION_OF_ID} s WHERE s.session_id = $2"
     ),
 }
+_COLUMNS = rows.RECORD_READ[:-1]
+# Where a page's rows hold what, after the four columns of the owner.
+_TOTAL, _POSITION, _SESSION_POSITION, _TIMESTAMP, _STORED_AT, _DIGEST, _KEY, _TURN, _TYPE = range(4, 13)
+_SIZE, _PAYLOAD, _RUN_ID, _AGENT_ID = range(13, 17)
 
 
-@lru_cache(64)
-def _page_statement(owner: str, descending: bool, summary: bool, by_type: bool, by_turn: bool) -> Statement:
+@lru_cache(128)
+def _page_statement(
+    owner: str, descending: bool, summary: bool, by_type: bool, by_turn: bool, long: bool = False
+) -> Statement:
     """The statement for a page of records.
 
     Each row starts with the owner's own columns (its ids on the first row only), so that existence, the newest position
-    and the records are of one snapshot. The rows are those of the page and, when more follow, one more without payload.
+    and the records are of one snapshot. The rows are those of the page and, when more follow, one more. When they hold
+    more payload than a page may, only the total comes back, and the statement that is ``long`` has to choose.
     """
     key, place = ("run_key", "position") if owner == "run" else ("session_key", "session_position")
     direction = "DESC" if descending else "ASC"
@@ -194,50 +208,53 @@ def _page_statement(owner: str, descending: bool, summary: bool, by_type: bool, 
     for column in ("type",) * by_type + ("turn_id",) * by_turn:
         types.append(TEXT_ARRAY)
         conditions.append(f"c.{column} = ANY (${len(types)})")
-    size = "octet_length(c.payload)"
-    totals = f", sum({size}) OVER page AS total, c.payload AS whole" if not summary else ""
-    page = (
-        "SELECT c.run_key, c.position, c.session_position, c.timestamp, c.stored_at, c.digest, c.event_key, c.turn_id,"
-        f" c.type, {size} AS size, row_number() OVER page AS place{totals}"
-        f" FROM records c WHERE {' AND '.join(conditions)}"
-        f" WINDOW page AS (ORDER BY c.{place} {direction} ROWS UNBOUNDED PRECEDING)"
-        f" ORDER BY c.{place} {direction} LIMIT $4"
-    )
-    # The sizes decide, without the payloads being read: a page loads what it returns and no more.
-    payload, fits = ("NULL::text", "")
-    if not summary:
-        payload = "CASE WHEN f.place < $4 AND (f.place = 1 OR f.total <= $5) THEN convert_from(f.whole, 'UTF8') END"
-        fits = "WHERE f.place <= 2 OR f.total - f.size <= $5"
+    records = f"FROM records c WHERE {' AND '.join(conditions)}"
+    order = f"ORDER BY c.{place} {direction}"
+    columns = ", ".join(f"c.{name}" for name in _COLUMNS) + ", octet_length(c.payload) AS size"
+    first = f"{'max' if descending else 'min'}(x.{place}) AS first"
+    sizes = f"(SELECT c.{place}, octet_length(c.payload) AS size {records} {order} LIMIT $4) x"
+    totals = f"(SELECT sum(x.size)::bigint AS total, {first} FROM {sizes})"
+    if summary:
+        page = f"(SELECT {columns}, NULL::bytea AS payload {records} {order} LIMIT $4)"
+    elif long:
+        # The sizes decide, without the payloads being read: a page loads what it returns and no more.
+        window = f"WINDOW page AS ({order} ROWS UNBOUNDED PRECEDING)"
+        numbered = (
+            f"{columns}, c.payload, row_number() OVER page AS place, sum(octet_length(c.payload)) OVER page AS total"
+        )
+        whole = f"(SELECT {numbered} {records} {window} {order} LIMIT $4) f"
+        own = ", ".join(f"f.{name}" for name in _COLUMNS)
+        payload = "CASE WHEN f.place < $4 AND (f.place = 1 OR f.total <= $5) THEN f.payload END AS payload"
+        page = f"(SELECT {own}, f.size, {payload} FROM {whole} WHERE f.place <= 2 OR f.total - f.size <= $5)"
+    else:
+        page = f"(SELECT {columns}, c.payload {records} AND t.total <= $5 {order} LIMIT $4)"
     names = ", r.run_id, r.agent_id" if owner == "session" else ""
     runs = "LEFT JOIN runs r ON r.run_key = c.run_key" if owner == "session" else ""
+    shown = ", ".join(f"c.{name}" for name in [*_COLUMNS[1:], "size", "payload"])
+    is_first = f"c.{place} IS NULL OR c.{place} = t.first"
     return Statement(
-        f"SELECT o.head, o.status,"
-        " CASE WHEN c.place IS DISTINCT FROM 1 AND c.place IS NOT NULL THEN NULL ELSE o.agent_id END,"
-        " CASE WHEN c.place IS DISTINCT FROM 1 AND c.place IS NOT NULL THEN NULL ELSE o.session_id END,"
-        " c.position, c.session_position, c.timestamp, c.stored_at, c.digest, c.event_key, c.turn_id, c.type, c.size,"
-        f" c.payload{names}"
-        f" FROM ({_OWNERS[owner]}) o"
-        f" LEFT JOIN LATERAL (SELECT f.*, {payload} AS payload FROM ({page}) f {fits}) c ON true {runs}"
-        " ORDER BY c.place",
+        f"SELECT o.head, o.status, CASE WHEN {is_first} THEN o.agent_id END,"
+        f" CASE WHEN {is_first} THEN o.session_id END, t.total, {shown}{names}"
+        f" FROM ({_OWNERS[owner]}) o LEFT JOIN LATERAL {totals} t ON true LEFT JOIN LATERAL {page} c ON true {runs}",
         *types,
     )
 
 
 def _record_page(found: list[rows.Row], head: int, query: RecordQuery, owner: tuple[str, str, str]) -> RecordPage:
-    if found[0][4] is None:
+    if found[0][_POSITION] is None:
         found = []
-    has_more = len(found) > query.limit if query.summary else bool(found) and found[-1][13] is None
-    if has_more:
-        found = found[:-1]
+    has_more = len(found) > query.limit or (bool(found) and not query.summary and found[-1][_PAYLOAD] is None)
     run_id, agent_id, session_id = owner
     is_run = bool(run_id)
+    if has_more:
+        found = found[:-1]
     records = []
     for row in found:
         if not is_run:
-            run_id, agent_id = row[14], row[15]
-        payload = "" if query.summary else row[13]
-        record = RunRecord(row[9], run_id, agent_id, session_id, row[10], row[11], payload, row[6])
-        records.append(StoredRecord(record, row[4], row[5] or 0, row[7], row[8]))
-    last = 0 if not records else records[-1].position if is_run else records[-1].session_position
-    sizes = [row[12] for row in found] if query.summary else []
+            run_id, agent_id = row[_RUN_ID], row[_AGENT_ID]
+        payload = "" if query.summary else row[_PAYLOAD].decode()
+        record = RunRecord(row[_KEY], run_id, agent_id, session_id, row[_TURN], row[_TYPE], payload, row[_TIMESTAMP])
+        records.append(StoredRecord(record, row[_POSITION], row[_SESSION_POSITION] or 0, row[_STORED_AT], row[_DIGEST]))
+    last = found[-1][_POSITION if is_run else _SESSION_POSITION] if found else 0
+    sizes = [row[_SIZE] for row in found] if query.summary else []
     return pages.record_page(records, sizes, query, last=last, has_more=has_more, head=head)

@@ -25,7 +25,7 @@ class StoreSettings:
     lanes: int = 4
     """Connections for batches that wait for held rows, for large records and purges."""
     pool_timeout_ms: int = 2_000
-    connect_timeout_ms: int = 2_000
+    connect_timeout_ms: int = 3_000
     statement_timeout_ms: int = 10_000
     lock_timeout_ms: int = 5_000
     idle_in_transaction_timeout_ms: int = 10_000

@@ -25,7 +25,7 @@ _RECORD_AT = f"SELECT {rows.columns(rows.RECORD_READ)} FROM records WHERE run_ke
 _SUSPENSION = "SELECT run_key, suspension_id, data FROM suspensions WHERE run_key = ?1"
 _SESSION = for_sqlite(statements.SESSION)
 _RUN = for_sqlite(statements.RUN)
-_RUN_BY_KEY = _RUN.replace("r.namespace_key = ?1 AND r.run_id = ?2", "r.run_key = ?1")
+_RUN_BY_KEY = for_sqlite(statements.RUN_BY_KEY)
 
 _WRITES = (
     ("new_sessions", insert("sessions", rows.SESSION)),

@@ -9,17 +9,30 @@ from runhold.store import rows
 NAMESPACE = "SELECT namespace_key FROM namespaces WHERE name = $1"
 NEW_NAMESPACE = "INSERT INTO namespaces (name) VALUES ($1) ON CONFLICT (name) DO NOTHING"
 
-SESSION = f"SELECT {rows.columns(rows.SESSION)} FROM sessions WHERE namespace_key = $1 AND session_id = $2"
 
-RUN = f"""\
-SELECT {rows.columns(rows.RUN, "r.")}, s.session_id
-FROM runs r LEFT JOIN sessions s ON s.session_key = r.session_key
-WHERE r.namespace_key = $1 AND r.run_id = $2"""
+def _nearest(table: str, name: str) -> str:
+    """Find the row of an id or, in the order that only the right index has, the next.
 
-RUN_SUSPENSION = """\
+    Asked for equal ids, the planner may take any index that begins with the namespace, and read all of it.
+    """
+    return f"(SELECT * FROM {table} WHERE namespace_key = $1 AND {name} >= $2 ORDER BY {name} LIMIT 1)"
+
+
+SESSION_OF_ID = _nearest("sessions", "session_id")
+RUN_OF_ID = _nearest("runs", "run_id")
+"""To be followed by ``WHERE … = $2``."""
+
+SESSION = f"SELECT {rows.columns(rows.SESSION)} FROM {SESSION_OF_ID} s WHERE session_id = $2"
+
+_RUN_COLUMNS = f"SELECT {rows.columns(rows.RUN, 'r.')}, s.session_id"
+_ITS_SESSION = "LEFT JOIN sessions s ON s.session_key = r.session_key"
+RUN = f"{_RUN_COLUMNS} FROM {RUN_OF_ID} r {_ITS_SESSION} WHERE r.run_id = $2"
+RUN_BY_KEY = f"{_RUN_COLUMNS} FROM runs r {_ITS_SESSION} WHERE r.run_key = $1"
+
+RUN_SUSPENSION = f"""\
 SELECT c.suspension_id, c.data
-FROM runs r LEFT JOIN suspensions c ON c.run_key = r.run_key
-WHERE r.namespace_key = $1 AND r.run_id = $2 AND r.status <> 'purged'"""
+FROM {RUN_OF_ID} r LEFT JOIN suspensions c ON c.run_key = r.run_key
+WHERE r.run_id = $2 AND r.status <> 'purged'"""
 
 HAS_RUNNING_RUN = "SELECT 1 FROM runs WHERE session_key = $1 AND status = 'running' LIMIT 1"
 
