@@ -12,8 +12,10 @@ from collections.abc import Callable, Iterator
 from typing import Any, NoReturn
 
 from runhold.domain.errors import InvalidCommand, MalformedRequest
+from runhold.domain.json_text import NO_JSON, holds_too_many_values, json_fault
 
 TOO_DEEP = "must not nest this deep"
+TOO_MANY = "must not hold this many values"
 REPEATED = "must not be given twice"
 
 _NAME_SHOWN = 128
@@ -70,12 +72,14 @@ def parse_body(body: bytes) -> Any:
 
     Raises:
         MalformedRequest: not JSON, not UTF-8, or with a BOM.
-        InvalidCommand: nested so deep that no request could be.
+        InvalidCommand: nested so deep, or of so many values, that no request could be.
     """
     try:
         text = body.decode()
     except UnicodeDecodeError:
         raise MalformedRequest("the body is not UTF-8") from None
+    if holds_too_many_values(text):
+        raise _too_large(text)
     try:
         if text[:1] == "{":
             # Nearly every body is one object and nothing around it.
@@ -102,6 +106,14 @@ def _parse_marking(text: str) -> Any:
 
 def _too_deep() -> InvalidCommand:
     return InvalidCommand(f"body: {TOO_DEEP}", errors=[{"pointer": "", "detail": TOO_DEEP}])
+
+
+def _too_large(text: str) -> MalformedRequest | InvalidCommand:
+    """Refuse a body that is not worth reading, without reading it: it may not be JSON at all."""
+    fault = json_fault(text)
+    if fault == NO_JSON:
+        return MalformedRequest("the body is not JSON")
+    return InvalidCommand(f"body: {TOO_MANY}", errors=[{"pointer": "", "detail": TOO_MANY}])
 
 
 def pointer_to(parent: str, name: str) -> str:

@@ -16,6 +16,9 @@ LABELS_BYTES = 64 * 1024
 REASON_BYTES = 16 * 1024
 PAYLOAD_DEPTH = 500
 """Containers open at once in a payload."""
+JSON_VALUES = 250_000
+"""Values, about, in a request body and in a payload of a lifecycle type: several times what any that is right can hold.
+Each takes memory once it is read, up to a hundred times its text."""
 COMMANDS = 256
 """Commands in one request."""
 PAGE_LIMIT = 1_000

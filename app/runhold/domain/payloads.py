@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable
 from typing import Any, NoReturn
 
+from runhold.domain.json_text import holds_too_many_values
 from runhold.domain.values import Value
 
 RUN_STARTED = "run_started"
@@ -114,6 +115,8 @@ _LENIENT = json.JSONDecoder(object_pairs_hook=_Pairs, parse_int=len, parse_float
 
 
 def _decode(payload: str, decoder: json.JSONDecoder) -> Any:
+    if holds_too_many_values(payload):
+        raise PayloadError("must not hold this many values")
     try:
         return decoder.decode(payload)
     except PayloadError:
