@@ -104,8 +104,16 @@ class Generator:
         return Call(operation, self.choose.pick(self.pools.runs if "run" in operation else self.pools.sessions))
 
     def _new(self) -> Call:
+        if self.choose.chance(90) and not self._known():
+            # Nothing can be said of runs before there are some.
+            return self.choose.pick([self._start, self._session])()
         maker = self.choose.pick(
-            [self._start] * 7 + [self._append] * 5 + [self._end] * 5 + [self._cancel] * 2 + [self._session] * 4
+            [self._start] * 7
+            + [self._append] * 5
+            + [self._end] * 5
+            + [self._cancel] * 2
+            + [self._session] * 3
+            + [self._towards_a_purge] * 3
         )
         return maker()
 
@@ -121,17 +129,27 @@ class Generator:
         return [run for run in runs if (not running or run.status == "running") and status in ("", run.status)]
 
     def _some_run(self) -> str:
-        """Mostly a run that is running, sometimes any."""
-        running = [run.run_id for run in self._known(running=True)]
-        return self.choose.pick(running if running and self.choose.chance(70) else self.pools.runs)
+        """Mostly a run that is running, sometimes one that has stopped, rarely one that is not there."""
+        runs = self._known(running=self.choose.chance(70)) or self._known()
+        return self.choose.pick([run.run_id for run in runs] if runs and self.choose.chance(95) else self.pools.runs)
+
+    def _some_session(self, *statuses: str) -> str:
+        """Mostly a session that is there, of one of these statuses if any is given; sometimes any."""
+        known = [
+            session_id
+            for session_id in self.pools.sessions
+            if (session := self.model.state.sessions.get(session_id))
+            and (not statuses or ("purged" if session.purged else session.status) in statuses)
+        ]
+        return self.choose.pick(known if known and self.choose.chance(85) else self.pools.sessions)
 
     def _start(self) -> Call:
         choose, fresh = self.choose, [r for r in self.pools.runs if r not in self.model.state.runs]
         run = choose.pick(fresh if fresh and choose.chance(80) else self.pools.runs)
-        agent, session = choose.pick(self.pools.agents), choose.pick([*self.pools.sessions, ""])
+        agent, session = choose.pick(self.pools.agents), "" if choose.chance(25) else self._some_session()
         parent = parent_agent = predecessor = ""
         suspended = self._known(status="suspended")
-        if suspended and choose.chance(40):
+        if suspended and choose.chance(30):
             before = choose.pick(suspended)
             predecessor, agent, session, parent = (
                 before.run_id,
@@ -140,7 +158,7 @@ class Generator:
                 before.parent_run_id,
             )
             parent_agent = self._run_of(parent)[0] if parent else ""
-        elif choose.chance(40) and (parents := self._known(running=choose.chance(80))):
+        elif choose.chance(50) and (parents := self._parents()):
             found = choose.pick(parents)
             parent, parent_agent, session = found.run_id, found.agent_id, found.session_id
         elif choose.chance(5):
@@ -158,6 +176,15 @@ class Generator:
             link_key=choose.pick(["", "", *KEYS]),
             stop_key=choose.pick(["stopped", "stopped", *KEYS]),
         )
+
+    def _parents(self) -> list[Run]:
+        """Runs that a child may name as its parent: running ones, suspended ones, or any."""
+        match self.choose.pick(["running"] * 3 + ["suspended", "any"]):
+            case "running":
+                return self._known(running=True)
+            case "suspended":
+                return self._known(status="suspended")
+        return self._known()
 
     def _append(self) -> Call:
         run = self._some_run()
@@ -177,6 +204,7 @@ class Generator:
     def _end(self) -> Call:
         choose, run = self.choose, self._some_run()
         agent, session, labels = self._run_of(run)
+        labels = choose.pick(LABELS) if choose.chance(8) else labels
         repair = choose.chance(30)
         if choose.chance(35):
             key, id_ = choose.pick(["suspend", *KEYS]), choose.pick(["s-1", "s-2"])
@@ -187,15 +215,39 @@ class Generator:
         return make.terminal(run, agent, session, key, status, reason, labels, repair)
 
     def _session(self) -> Call:
-        session = self.choose.pick(self.pools.sessions)
-        match self.choose.pick(["create"] * 6 + ["end"] * 3 + ["purge", "purge run"]):
+        unknown = [session for session in self.pools.sessions if session not in self.model.state.sessions]
+        match self.choose.pick(["create"] * 4 + ["end"] * 2 + ["purge"] * 2 + ["purge run"]):
             case "create":
+                session = self.choose.pick(unknown if unknown and self.choose.chance(70) else self.pools.sessions)
                 return make.create(session, self.choose.pick([*AT, "2026-03-01T10:00:00.1234567Z", None]))
             case "end":
-                return make.end_session(session, self.choose.pick([*AT, None]))
+                return make.end_session(self._some_session(), self.choose.pick([*AT, None]))
             case "purge":
-                return Call("purge_session", session)
-        return Call("purge_one_shot_run", self.choose.pick(self.pools.runs))
+                return Call("purge_session", self._some_session("ended"))
+        return Call("purge_one_shot_run", self._some_run())
+
+    def _towards_a_purge(self) -> Call:
+        """The next step to the end of all that belongs together: stop a run, end the session, purge."""
+        state, choose = self.model.state, self.choose
+        session_id = choose.pick(["", self._some_session("active", "ended")])
+        session = state.sessions.get(session_id)
+        steps: list[Call] = []
+        if session is not None and session.status == "active":
+            steps.append(make.end_session(session_id, choose.pick([*AT, None])))
+        for run in self._known(running=True):
+            if run.session_id == session_id:
+                status = choose.pick(ENDS)
+                steps.append(
+                    make.terminal(
+                        run.run_id, run.agent_id, session_id, "end", status, run.reason, run.labels, choose.chance(20)
+                    )
+                )
+        if steps:
+            return choose.pick(steps)
+        alone = [run.run_id for run in self._known() if not run.session_id and not run.parent_run_id]
+        if session_id:
+            return Call("purge_session", session_id)
+        return Call("purge_one_shot_run", choose.pick(alone)) if alone else self._session()
 
     def _page(self) -> Call:
         choose = self.choose

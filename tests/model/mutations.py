@@ -164,7 +164,7 @@ def _changed(choose: Choose, name: str, value: Any, ids: Sequence[str]) -> Any:
     if name == "data":
         return choose.pick(ODD_DATA)
     if name == "payload" and isinstance(value, str):
-        return _changed_payload(choose, value, ids)
+        return changed_payload(choose, value, ids)
     if name == "status":
         return choose.pick(["completed", "failed", "canceled", "success", "running", "", None, MISSING, 5])
     if name == "reason" and choose.chance(30):
@@ -184,7 +184,7 @@ def _changed(choose: Choose, name: str, value: Any, ids: Sequence[str]) -> Any:
     return choose.pick(others)
 
 
-def _changed_payload(choose: Choose, text: str, ids: Sequence[str]) -> Any:
+def changed_payload(choose: Choose, text: str, ids: Sequence[str]) -> Any:
     """Another text of the same JSON, other JSON, or no JSON."""
     if choose.chance(25):
         return choose.pick(ODD_PAYLOADS)

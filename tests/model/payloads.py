@@ -99,7 +99,8 @@ def _decoded(payload: str) -> Obj:
 
 def _refuse_repeated_names(value: Any) -> None:
     if isinstance(value, Obj):
-        value.unique()
+        if len({_readable(name) for name in value.names}) != len(value.names):
+            raise invalid("a name is given twice")
         for _, member in value.pairs:
             _refuse_repeated_names(member)
     elif isinstance(value, list):

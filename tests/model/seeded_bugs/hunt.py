@@ -12,6 +12,7 @@ from pathlib import Path
 
 import httpx
 from hypothesis import HealthCheck, Phase, seed, settings
+from hypothesis.errors import Flaky
 from hypothesis.stateful import run_state_machine_as_test
 
 from tests.model.machine import ServiceAndModel
@@ -101,7 +102,7 @@ def _play(url: str, seen: _Seen, round_: int, goes_on: Callable[[], bool]) -> No
         report_multiple_bugs=False,
         print_blob=False,
     )
-    with redirect_stdout(StringIO()), suppress(AssertionError, httpx.HTTPError):
+    with redirect_stdout(StringIO()), suppress(AssertionError, httpx.HTTPError, Flaky):
         run_state_machine_as_test(seed(round_)(Hunter), settings=rules)
 
 
