@@ -50,7 +50,7 @@ class Settings(BaseSettings):
     pool_timeout_ms: int = _setting(2_000, "ms", ge=1, le=600_000)
     """Longest wait for a free connection; then the answer is unavailable."""
 
-    connect_timeout_ms: int = _setting(5_000, "ms", ge=1, le=600_000)
+    connect_timeout_ms: int = _setting(3_000, "ms", ge=1, le=600_000)
     """Longest wait for a new connection to the database."""
 
     statement_timeout_ms: int = _setting(10_000, "ms", ge=1, le=3_600_000)

@@ -23,6 +23,7 @@ from runhold.commands.outcomes import (
     BrokenBatchError,
     CommandStore,
     Contended,
+    DatabaseFailedError,
     Job,
     LostRaceError,
     Outcome,
@@ -294,6 +295,9 @@ class Writer:
                 return (await self._store.run_batch([job], wait=wait))[0][0]
             except LostRaceError:
                 continue
+            except DatabaseFailedError as error:
+                log.warning("the database failed", extra={"reason": str(error)})
+                raise Unavailable("the database failed to store the command") from None
             except BrokenBatchError:
                 log.exception("the database refused a command that passed every check")
                 raise Internal("the database refused the command") from None

@@ -71,3 +71,7 @@ class LostRaceError(Exception):
 
 class BrokenBatchError(Exception):
     """The database refused a value of the batch; nothing is stored, and each command must be run alone."""
+
+
+class DatabaseFailedError(BrokenBatchError):
+    """The database failed by itself, at some value of the batch; nothing is stored, and the others may do alone."""

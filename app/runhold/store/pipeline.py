@@ -136,6 +136,7 @@ class Pipeline:
         finally:
             timer.cancel()
             self._waiting = self.silent_since = None
+            self._unwatch()
         self.used_at = time.monotonic()
         for result in results:
             if result.status == _FATAL:
@@ -173,15 +174,21 @@ class Pipeline:
                 await self._ready()
             finally:
                 loop.remove_writer(self._pgconn.socket)
+                self._unwatch()
             self._pgconn.consume_input()
 
     async def _receive(self, count: int) -> list[pq.abc.PGresult]:
         pgconn = self._pgconn
         results: list[pq.abc.PGresult] = []
+        is_told = False
         while True:
             while pgconn.is_busy():
-                await self._ready()
+                # uvloop tells only once that a connection broke: what it said last is read then, and its end by looking
+                # once more without being told.
+                if not is_told:
+                    await self._ready()
                 pgconn.consume_input()
+                is_told = not is_told
             result = pgconn.get_result()
             if result is None:
                 if pgconn.status == _BAD or len(results) > count:
@@ -194,8 +201,8 @@ class Pipeline:
     async def _ready(self) -> None:
         """Wait until the server has sent something, or the socket takes more.
 
-        The socket stays watched from one exchange to the next: large answers come in many pieces, and to begin and end
-        the watching for each costs more than to take it.
+        The socket stays watched to the end of the exchange: large answers come in many pieces, and to begin and end the
+        watching for each costs more than to take it.
         """
         self._check_patience()
         loop = asyncio.get_running_loop()
@@ -215,10 +222,7 @@ class Pipeline:
             raise pg.OperationalError("the server knows of no answer that would come")
 
     def _wake(self) -> None:
-        if self._waiting is None:
-            # Nobody asked: a notice, or the end of the connection. The next exchange will find it.
-            self._unwatch()
-        elif not self._waiting.done():
+        if self._waiting is not None and not self._waiting.done():
             self._waiting.set_result(None)
 
     def _give_up(self) -> None:
