@@ -10,6 +10,7 @@ import time
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import closing
 from dataclasses import dataclass, field
+from typing import LiteralString
 
 import psycopg
 
@@ -21,6 +22,7 @@ from tests.support.unprivileged import OTHER_USER, python_for_anyone
 BOTH, POSTGRESQL, SQLITE = ("sqlite", "postgresql"), ("postgresql",), ("sqlite",)
 
 _NO_LIMIT = -1
+_PATIENCE_S = 30.0
 _SET_FILE_LIMIT = (
     "import resource, sys\n"
     "for pid in sys.argv[2:]: resource.prlimit(int(pid), resource.RLIMIT_FSIZE, (int(sys.argv[1]), -1))"
@@ -139,31 +141,48 @@ async def end_sessions(stage: Stage) -> None:
 async def take_all_connections(stage: Stage) -> None:
     """Others take every connection that PostgreSQL has, those of the service, too."""
     taken: list[psycopg.AsyncConnection] = []
-    end = time.monotonic() + stage.pace.hold_s
     administrator = await psycopg.AsyncConnection.connect(stage.direct_url, autocommit=True)
     try:
-        while time.monotonic() < end:
+        while await _has_sessions(administrator):
             try:
                 taken.append(await psycopg.AsyncConnection.connect(stage.direct_url))
             except psycopg.OperationalError:
                 await administrator.execute(_END_SESSIONS)
-                await asyncio.sleep(0.01)
+        await stage.hold()
     finally:
         for connection in (*taken, administrator):
             await connection.close()
     await stage.over()
 
 
-_END_SESSIONS = (
-    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
-    " WHERE application_name = 'runhold' AND datname = current_database()"
-)
+async def _has_sessions(administrator: psycopg.AsyncConnection) -> bool:
+    found = await administrator.execute(f"SELECT 1 {_SESSIONS} LIMIT 1")
+    return await found.fetchone() is not None
+
+
+async def cut_off(stage: Stage) -> None:
+    """PostgreSQL cannot be reached: connections are made, but nothing ever comes back on them."""
+    assert stage.database is not None
+    end = time.monotonic() + stage.pace.hold_s
+    while time.monotonic() < end:
+        stage.database.bury()
+        await asyncio.sleep(0.005)
+    await stage.over()
+
+
+_SESSIONS: LiteralString = "FROM pg_stat_activity WHERE application_name = 'runhold' AND datname = current_database()"
+_END_SESSIONS: LiteralString = f"SELECT pg_terminate_backend(pid) {_SESSIONS}"
 
 
 async def fill_disk_of_postgresql(stage: Stage) -> None:
     """No file of PostgreSQL may grow beyond the size of a segment of its log, as if the disk were full."""
     postgresql = _own(stage)
+    refused = stage.ledger.refused
     await asyncio.to_thread(_limit_files, 16 << 20, postgresql.processes)
+    # Until a table is as large as that.
+    end = time.monotonic() + _PATIENCE_S
+    while stage.ledger.refused == refused and time.monotonic() < end:
+        await asyncio.sleep(0.02)
     await stage.hold()
     await asyncio.to_thread(_limit_files, _NO_LIMIT, postgresql.processes)
     await stage.over()
@@ -206,7 +225,7 @@ FAULTS = (
     Fault("client's request cut in the middle", BOTH, between_clients(lambda: CutRequests(0.1))),
     Fault("client's network slow", BOTH, between_clients(lambda: Delay(0.2))),
     Fault("client's network stands still", BOTH, between_clients(Stall)),
-    Fault("disk full", POSTGRESQL, fill_disk_of_postgresql, payload_bytes=20_000),
+    Fault("disk full", POSTGRESQL, fill_disk_of_postgresql, payload_bytes=40_000),
     Fault("disk full", SQLITE, fill_disk_of_sqlite),
     Fault("file locked by another process", SQLITE, lock_file, {"RUNHOLD_LOCK_TIMEOUT_MS": "500"}),
     Fault("database killed with -9", POSTGRESQL, kill_postgresql),
@@ -218,6 +237,7 @@ FAULTS = (
     Fault("database's network slow", POSTGRESQL, before_database(lambda: Delay(0.1))),
     Fault("database's network stands still", POSTGRESQL, before_database(Stall)),
     Fault("database's connections dead, but open", POSTGRESQL, bury_connections),
+    Fault("database cut off by the network", POSTGRESQL, cut_off),
     Fault("database ends all sessions", POSTGRESQL, end_sessions),
     Fault("no connection left in the database", POSTGRESQL, take_all_connections),
     Fault(
