@@ -22,7 +22,6 @@ from tests.support.unprivileged import OTHER_USER, python_for_anyone
 BOTH, POSTGRESQL, SQLITE = ("sqlite", "postgresql"), ("postgresql",), ("sqlite",)
 
 _NO_LIMIT = -1
-_PATIENCE_S = 30.0
 _SET_FILE_LIMIT = (
     "import resource, sys\n"
     "for pid in sys.argv[2:]: resource.prlimit(int(pid), resource.RLIMIT_FSIZE, (int(sys.argv[1]), -1))"
@@ -143,10 +142,12 @@ async def take_all_connections(stage: Stage) -> None:
     taken: list[psycopg.AsyncConnection] = []
     administrator = await psycopg.AsyncConnection.connect(stage.direct_url, autocommit=True)
     try:
-        while await _has_sessions(administrator):
+        while True:
             try:
                 taken.append(await psycopg.AsyncConnection.connect(stage.direct_url))
             except psycopg.OperationalError:
+                if await _clients(administrator) == len(taken) + 1:
+                    break
                 await administrator.execute(_END_SESSIONS)
         await stage.hold()
     finally:
@@ -155,9 +156,11 @@ async def take_all_connections(stage: Stage) -> None:
     await stage.over()
 
 
-async def _has_sessions(administrator: psycopg.AsyncConnection) -> bool:
-    found = await administrator.execute(f"SELECT 1 {_SESSIONS} LIMIT 1")
-    return await found.fetchone() is not None
+async def _clients(administrator: psycopg.AsyncConnection) -> int:
+    """How many connections clients have, those that are only just being made included."""
+    found = await administrator.execute("SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend'")
+    row = await found.fetchone()
+    return row[0] if row else 0
 
 
 async def cut_off(stage: Stage) -> None:
@@ -170,8 +173,10 @@ async def cut_off(stage: Stage) -> None:
     await stage.over()
 
 
-_SESSIONS: LiteralString = "FROM pg_stat_activity WHERE application_name = 'runhold' AND datname = current_database()"
-_END_SESSIONS: LiteralString = f"SELECT pg_terminate_backend(pid) {_SESSIONS}"
+_END_SESSIONS: LiteralString = (
+    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+    " WHERE application_name = 'runhold' AND datname = current_database()"
+)
 
 
 async def fill_disk_of_postgresql(stage: Stage) -> None:
@@ -179,10 +184,8 @@ async def fill_disk_of_postgresql(stage: Stage) -> None:
     postgresql = _own(stage)
     refused = stage.ledger.refused
     await asyncio.to_thread(_limit_files, 16 << 20, postgresql.processes)
-    # Until a table is as large as that.
-    end = time.monotonic() + _PATIENCE_S
-    while stage.ledger.refused == refused and time.monotonic() < end:
-        await asyncio.sleep(0.02)
+    # No table is as large as that at first.
+    await stage.until(lambda: stage.ledger.refused > refused)
     await stage.hold()
     await asyncio.to_thread(_limit_files, _NO_LIMIT, postgresql.processes)
     await stage.over()

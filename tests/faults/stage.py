@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -70,13 +70,19 @@ class Stage:
         """Let the fault last."""
         await asyncio.sleep(self.pace.hold_s)
 
-    async def over(self) -> None:
-        """Note that all is well again, and wait until commands succeed; for some time, if they do not."""
-        self.over_at.append(time.monotonic())
-        while self.ledger.first_after(self.over_at[-1]) is None:
-            if time.monotonic() > self.over_at[-1] + 4 * LONGEST_RETURN_S:
+    async def until(self, is_so: Callable[[], bool]) -> None:
+        """Wait until something is so; for some time, if it never is."""
+        deadline = time.monotonic() + 4 * LONGEST_RETURN_S
+        while not is_so():
+            if time.monotonic() > deadline:
                 return
             await asyncio.sleep(0.02)
+
+    async def over(self) -> None:
+        """Note that all is well again, and wait until commands succeed."""
+        now = time.monotonic()
+        self.over_at.append(now)
+        await self.until(lambda: self.ledger.first_after(now) is not None)
         await asyncio.sleep(self.pace.around_s)
 
     def longest_return(self) -> float | None:
