@@ -220,6 +220,10 @@ def _limit_files(size: int, pids: list[int], *, as_owner: bool = True) -> None:
     subprocess.run([*command, str(size), *map(str, pids)], check=True, user=user, group=user, cwd="/")
 
 
+_FULL_DISKS = (
+    Fault("disk full", POSTGRESQL, fill_disk_of_postgresql, payload_bytes=40_000),
+    Fault("disk full", SQLITE, fill_disk_of_sqlite),
+)
 FAULTS = (
     Fault("none", BOTH, nothing),
     Fault("service killed with -9", BOTH, kill_service),
@@ -228,8 +232,8 @@ FAULTS = (
     Fault("client's request cut in the middle", BOTH, between_clients(lambda: CutRequests(0.1))),
     Fault("client's network slow", BOTH, between_clients(lambda: Delay(0.2))),
     Fault("client's network stands still", BOTH, between_clients(Stall)),
-    Fault("disk full", POSTGRESQL, fill_disk_of_postgresql, payload_bytes=40_000),
-    Fault("disk full", SQLITE, fill_disk_of_sqlite),
+    # Only Linux sets the limits of a process that runs.
+    *(_FULL_DISKS if sys.platform == "linux" else ()),
     Fault("file locked by another process", SQLITE, lock_file, {"RUNHOLD_LOCK_TIMEOUT_MS": "500"}),
     Fault("database killed with -9", POSTGRESQL, kill_postgresql),
     Fault("database restarted", POSTGRESQL, restart_postgresql),

@@ -70,7 +70,9 @@ class ReadBack:
                 await self._check_run(run, by_run[run["run_id"]])
         finally:
             await self._door.close()
-        self._check_acknowledged(logs, by_run)
+        held = compare(self._ledger, logs, by_run)
+        self._found.lost += held.lost
+        self._found.doubled += held.doubled
         for session, log in logs.items():
             self._check_session(session, log, by_run)
         for follower in followers:
@@ -132,22 +134,6 @@ class ReadBack:
         if status == "suspended" and not (await self._get(Call("load_run_suspension", run_id)))["data"]:
             self._wrong(f"{run_id} is suspended without a checkpoint")
 
-    def _check_acknowledged(self, logs: dict[str, list[Document]], by_run: dict[str, list[Document]]) -> None:
-        stored = {_name(record): record for log in by_run.values() for record in log}
-        in_sessions = {_name(record): record for log in logs.values() for record in log}
-        told: set[Name] = set()
-        for entry in self._ledger.entries:
-            told |= {_name(record) for record in records_of(entry.call)}
-            for sent, given in zip(records_of(entry.call), entry.ids, strict=False):
-                found = stored.get(_name(sent))
-                is_there = found is not None and found["id"] == given and _as_sent(found) == sent
-                if not is_there or (sent["session_id"] and in_sessions.get(_name(sent)) != found):
-                    self._found.lost += 1
-        for log in (*by_run.values(), *logs.values()):
-            self._found.doubled += sum(times > 1 for times in Counter(map(_name, log)).values())
-        if stray := stored.keys() - told:
-            self._wrong(f"{len(stray)} records are there that nobody sent, such as {min(stray)}")
-
     def _check_session(self, session: str, log: list[Document], by_run: dict[str, list[Document]]) -> None:
         """A session's log is its runs' logs, each in its order; a child never comes before its link."""
         parts: dict[str, list[Document]] = {}
@@ -162,6 +148,26 @@ class ReadBack:
             self._wrong(f"{len(linked - parts.keys())} links of {session} lead to no run")
         if parts != {run: kept for run, kept in by_run.items() if kept[0]["session_id"] == session}:
             self._wrong(f"the log of {session} and those of its runs differ")
+
+
+def compare(ledger: Ledger, logs: dict[str, list[Document]], by_run: dict[str, list[Document]]) -> Findings:
+    """Hold the logs of sessions and runs to what was acknowledged; records that nobody sent are noted in the ledger."""
+    found = Findings()
+    stored = {_name(record): record for log in by_run.values() for record in log}
+    in_sessions = {_name(record): record for log in logs.values() for record in log}
+    sent = set()
+    for entry in ledger.entries:
+        sent |= {_name(record) for record in records_of(entry.call)}
+        for record, given in zip(records_of(entry.call), entry.ids, strict=False):
+            kept = stored.get(_name(record))
+            is_there = kept is not None and kept["id"] == given and _as_sent(kept) == record
+            if not is_there or (record["session_id"] and in_sessions.get(_name(record)) != kept):
+                found.lost += 1
+    for log in (*by_run.values(), *logs.values()):
+        found.doubled += sum(times > 1 for times in Counter(map(_name, log)).values())
+    if stray := stored.keys() - sent:
+        ledger.wrong.append(f"{len(stray)} records are there that nobody sent, such as {min(stray)}")
+    return found
 
 
 def _name(record: Document) -> Name:
