@@ -17,9 +17,7 @@ from tests.model.wire import Wire, body_bytes
 from tests.support.server import Server
 
 
-def test_the_same_key_with_another_payload_is_a_conflict_that_names_it_and_keeps_the_first(
-    wire: Wire, unique: str
-) -> None:
+def test_the_same_key_with_another_payload_is_a_conflict_that_names_it(wire: Wire, unique: str) -> None:
     done(wire, make.start(unique), make.append(unique, key="k-1", payload='{"a":1}'))
     problem = refused(wire, make.append(unique, key="k-1", payload='{"a":2}'), "event_conflict")
     assert (problem["run_id"], problem["event_key"], problem["differs"]) == (unique, "k-1", ["payload"])
