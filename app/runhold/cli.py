@@ -110,6 +110,24 @@ def list_settings(as_json: AsJson = False) -> None:
     Console(width=None if sys.stdout.isatty() else 220, markup=False, highlight=False).print(table)
 
 
+@app.command()
+def verify(
+    session: Annotated[str | None, typer.Option(help="Verify this session only.")] = None,
+    namespace: Annotated[
+        str | None, typer.Option(help="Verify this namespace only; of --session, else default.")
+    ] = None,
+    as_json: AsJson = False,
+    database_url: DatabaseUrl = None,
+) -> None:
+    """Prove every invariant of a database, or of one session, while the service goes on; nothing is changed.
+
+    Exit status: 0 when all holds; 1 when something does not, each wrong row in a line; 2 when it could not be verified.
+    """
+    from runhold.verify.command import verify as run
+
+    raise typer.Exit(run(session, namespace, as_json, database_url))
+
+
 def _settings(**given: Any) -> Settings:
     try:
         return load_settings(**given)

@@ -73,6 +73,9 @@ class Database(Protocol):
         """Open a snapshot."""
         ...
 
+    def close(self) -> None:
+        """Give the connection back."""
+
 
 class _SqliteSnapshot:
     def __init__(self, connection: sqlite3.Connection) -> None:
@@ -100,6 +103,9 @@ class SqliteDatabase:
         with closing(connection):
             connection.execute("BEGIN")
             yield _SqliteSnapshot(connection)
+
+    def close(self) -> None:
+        """Nothing to do: every snapshot has a connection of its own."""
 
 
 class _PostgresqlSnapshot:
@@ -134,6 +140,10 @@ class PostgresqlDatabase:
             # As the service does: the lookups here are made for their indexes.
             self._connection.execute("SET LOCAL enable_seqscan = off")
             yield _PostgresqlSnapshot(self._connection)
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._connection.close()
 
 
 def open_database(url: str) -> Database:
