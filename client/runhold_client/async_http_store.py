@@ -45,8 +45,9 @@ Answer = TypeVar("Answer")
 class AsyncHttpStore:
     """``AsyncStore`` and ``AsyncSessionAdmin`` over HTTP; the twin of ``HttpStore``.
 
-    Commands of one run are applied in the order in which they were sent, also over retries. Errors are those of
-    ``HttpStore``; each command has its own, whatever travelled with it.
+    Commands of one run are applied in the order in which they were sent, also over retries: when one is given up, those
+    of its run that wait behind it fail, too. Errors are those of ``HttpStore``; each command has its own, whatever
+    travelled with it.
     """
 
     def __init__(

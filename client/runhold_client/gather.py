@@ -4,6 +4,8 @@ There is no timer: what waits while the last request is under way becomes the ne
 keep their order, also over retries: a run with a command under way takes no place in another request, and what a
 request left without a final answer is sent again ahead of anything newer for those runs.
 
+A command that is given up takes the later ones of its runs with it, as far as they wait here.
+
 A command that gets a temporary answer itself is a *suspect*: the service tries nothing after it, so it goes to the end
 of a request. One that always fails delays nobody but its own runs.
 """
@@ -19,7 +21,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from runhold_client.errors import ContractError, StoreError, TemporaryError, UnexpectedAnswer
+from runhold_client.errors import ContractError, StoreError, TemporaryError, Unavailable, UnexpectedAnswer
 from runhold_client.refusals import is_lost_connection, problem_error
 from runhold_client.retries import RetryPolicy
 
@@ -237,11 +239,22 @@ class Gatherer:
                 _fail(waiting, error)
 
     def _put_back(self, batch: list[_Waiting], error: TemporaryError) -> None:
-        """Queue commands again, ahead of anything newer; those whose attempts or time are used up fail."""
+        """Queue commands again, ahead of anything newer; those whose attempts or time are used up fail.
+
+        With them fail the later ones of their runs that wait here: once an end is stored, what was to come before it
+        could never be stored any more.
+        """
         self._queue.extendleft(reversed(batch))
+        given_up: set[str] = set()
         for waiting in self._queue:
+            if waiting.answer.done():
+                continue
             due = max(waiting.not_before, self._not_before)
-            if waiting.failures >= self._policy.attempts or due > waiting.last_start:
+            if not given_up.isdisjoint(waiting.runs):
+                given_up.update(waiting.runs)
+                _fail(waiting, Unavailable("an earlier command of the run got no final answer"))
+            elif waiting.failures >= self._policy.attempts or due > waiting.last_start:
+                given_up.update(waiting.runs)
                 _fail(waiting, error)
 
     def _note_success(self) -> None:

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 import httpx
 
-from runhold_client import AsyncHttpStore, RetryPolicy, RunRecord, RunStart, RunSuspension, TemporaryError
+from runhold_client import AsyncHttpStore, RetryPolicy, RunRecord, RunStart, RunSuspension, StoreError, TemporaryError
 from runhold_client import TerminalStatus as Terminal
 from tests.faults.ledger import Document, Entry, Ledger, results_of
 from tests.model import commands as make
@@ -137,6 +137,8 @@ class StoreDoor:
         except TemporaryError as error:
             self._ledger.refused += error.retry_after is not None
             return Later(error.retry_after or 0.0)
+        except StoreError as error:
+            raise AssertionError(f"{call.operation}: {error!r}") from error
 
     async def _command(self, call: Call) -> tuple[str, ...]:
         store, body = self._store, call.body

@@ -11,8 +11,9 @@ import asyncio
 import random
 import socket
 import struct
-from collections.abc import Awaitable, Callable
-from contextlib import suppress
+import threading
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager, suppress
 from types import TracebackType
 from typing import Self
 
@@ -179,8 +180,12 @@ class Proxy:
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
+    async def greet(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Settle with a new client what comes before everything else: here nothing. Raises: OSError."""
+
     async def _carry(self, client: asyncio.StreamReader, to_client: asyncio.StreamWriter) -> None:
         try:
+            await self.greet(client, to_client)
             server, to_server = await asyncio.open_connection("127.0.0.1", self.target, limit=_CHUNK)
         except OSError:
             _reset(to_client)
@@ -228,6 +233,22 @@ async def _pump(
         if not link.is_dead:
             writer.write(treated)
             await writer.drain()
+
+
+@contextmanager
+def in_background(proxy: Proxy) -> Iterator[Proxy]:
+    """Run a proxy in a thread of its own while the block runs, for tests that are not asynchronous."""
+    loop = asyncio.new_event_loop()
+    thread = threading.Thread(target=loop.run_forever, daemon=True)
+    thread.start()
+    asyncio.run_coroutine_threadsafe(proxy.__aenter__(), loop).result(30)
+    try:
+        yield proxy
+    finally:
+        asyncio.run_coroutine_threadsafe(proxy.__aexit__(None, None, None), loop).result(30)
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join(30)
+        loop.close()
 
 
 def _reset(writer: asyncio.StreamWriter) -> None:
