@@ -102,8 +102,8 @@ def validate_response(
 ) -> None:
     """Check a complete response before a planner sees it and before it is stored.
 
-    It is a message of the assistant, says or calls something, calls each tool under an id of its own with a JSON object,
-    and can be sent back to the provider as it is.
+    It is a message of the assistant, says or calls something, calls each tool under an id of its own with a JSON
+    object, and can be sent back to the provider as it is.
 
     Args:
         provider: who answered.
