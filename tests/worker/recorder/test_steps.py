@@ -11,7 +11,7 @@ import pytest
 
 from runhold_client import EventConflict, InvalidCommand, PayloadTooLarge, RunConflict, RunNotActive
 from runhold_client.recorder import STARTED_KEY, RecorderClosed, StepMismatch, Typed
-from tests.worker.recorder.conftest import Ticks, World
+from tests.worker.recorder.conftest import Meddling, Ticks, World
 
 
 class Calls:
@@ -227,5 +227,29 @@ def test_a_long_run_is_read_whole(world: World) -> None:
             call = Calls("x")
             assert await run.step(f"note-{count - 1}", call, record_type="planner_note") == count - 1
             assert call.count == 0
+
+    world.play(story())
+
+
+def test_an_opening_reads_the_log_once_and_sends_an_exact_retry_of_the_start(world: World) -> None:
+    store = Meddling(world.new_store())
+    asked: list[str] = []
+    store.before = asked.append
+
+    async def activity() -> None:
+        async with world.run(world.recorder(store)) as run:
+            for number in range(3):
+                await run.step(f"model-{number}", lambda: "x")
+            await run.finish()
+
+    async def story() -> None:
+        await activity()
+        once = ["list_run_records", "start_root_run"]
+        assert asked == [*once, *["append_run_record"] * 3, "record_run_terminal"]
+        before = world.admin("load_run", world.run_id)
+        asked.clear()
+        await activity()
+        assert asked == [*once, "record_run_terminal"]
+        assert world.admin("load_run", world.run_id) == before
 
     world.play(story())
