@@ -101,7 +101,7 @@ class Generator:
         )
         if operation == "list":
             return self._page()
-        return Call(operation, self.choose.pick(self.pools.runs if "run" in operation else self.pools.sessions))
+        return Call(operation, self._some_run() if "run" in operation else self._some_session())
 
     def _new(self) -> Call:
         if self.choose.chance(90) and not self._known():
@@ -253,10 +253,10 @@ class Generator:
         choose = self.choose
         alone = ["list_sessions"] if self.pools.is_alone else []
         operation = choose.pick(
-            ["list_run_records", "list_session_run_records", "list_runs_by_session", "list_runs", *alone]
+            ["list_run_records", "list_session_run_records", "list_runs_by_session", "list_runs", "list_runs", *alone]
         )
-        owners = {"list_run_records": self.pools.runs, "list_runs": ("",), "list_sessions": ("",)}
-        owner = choose.pick(owners.get(operation, self.pools.sessions))
+        owner = self._some_run() if operation == "list_run_records" else self._some_session()
+        owner = "" if operation in ("list_runs", "list_sessions") else owner
         own = [cursor for cursor in self.cursors if (cursor.operation, cursor.owner) == (operation, owner)]
         if own and choose.chance(40):
             cursor = choose.pick(own)
@@ -272,7 +272,7 @@ class Generator:
         if choose.chance(30):
             query.append(("order", choose.pick(["desc", "asc", "down"])))
         if choose.chance(30):
-            query.append(("cursor", self._cursor(operation)))
+            query.append(("cursor", self._cursor(operation, own)))
         if choose.chance(3):
             query.append(
                 choose.pick([("surprise", "1"), ("limit", "1"), ("order", "asc"), ("view", "none"), ("wait_ms", "-1")])
@@ -290,23 +290,26 @@ class Generator:
             query += [("view", choose.pick(["summary", "full"]))] if choose.chance(20) else []
             return query
         statuses = ["active", "ended"] if operation == "list_sessions" else ["running", "suspended", *ENDS]
-        query += [("status", choose.pick([*statuses, "gone"])) for _ in range(choose.pick([0, 0, 1, 2]))]
+        statuses = statuses if choose.chance(95) else ["gone"]
+        query += [("status", choose.pick(statuses)) for _ in range(choose.pick([0, 0, 1, 2, 2]))]
         if operation == "list_runs":
             if not self.pools.is_alone or choose.chance(20):
                 query.append(("agent_id", choose.pick(self.pools.agents)))
-            query += [("session_id", choose.pick(self.pools.sessions))] if choose.chance(20) else []
-            query += [("parent_run_id", choose.pick(self.pools.runs))] if choose.chance(20) else []
-            query += [("label", choose.pick(["a=b", "a=c", "k=v==", "é\0=😀\0"]))] if choose.chance(20) else []
+            query += [("session_id", self._some_session())] if choose.chance(15) else []
+            query += [("parent_run_id", choose.pick(self.pools.runs))] if choose.chance(15) else []
+            query += [("label", choose.pick(["a=b", "a=c", "k=v==", "é\0=😀\0"]))] if choose.chance(30) else []
             query += [("started_after", choose.pick(AT))] if choose.chance(20) else []
-            query += [("started_before", choose.pick(AT))] if choose.chance(20) else []
+            query += [("started_before", choose.pick(AT))] if choose.chance(30) else []
         return query
 
-    def _cursor(self, operation: str) -> Cursor | str:
+    def _cursor(self, operation: str, own: Sequence[Cursor]) -> Cursor | str:
         """A cursor that was made for something else, or by nobody; a run's cursor is any position."""
         if operation == "list_run_records":
             return self.choose.pick(
                 ["1", "2", "3", "5", "99", str(2**63 - 1), "0", "01", "-1", "+1", " 1", "x", str(2**63)]
             )
+        if own and self.choose.chance(60):
+            return self.choose.pick(own)
         if self.cursors and self.choose.chance(60):
             return self.choose.pick(list(self.cursors))
         return self.choose.pick(["x", "0", "AAAA", "é"])
