@@ -10,6 +10,7 @@ from pathlib import Path
 from tests.faults.happenings import Fault
 from tests.faults.readback import ReadBack, repeat_pending
 from tests.faults.stage import LONGEST_RETURN_S, SESSIONS, Pace, Work, set_stage
+from tests.support.pgbouncer import PgBouncer
 from tests.support.postgresql import LocalPostgresql
 
 MOST_CONNECTIONS = 40
@@ -43,11 +44,13 @@ class Outcome:
         return self.acknowledged > 0 and returned and not (self.lost or self.doubled or self.wrong)
 
 
-async def play(fault: Fault, database: str, pace: Pace, postgresql: LocalPostgresql | None) -> Outcome:
-    """Play a fault. ``postgresql`` is a server that may be broken, where the database is one."""
+async def play(
+    fault: Fault, database: str, pace: Pace, postgresql: LocalPostgresql | None, pooler: PgBouncer | None = None
+) -> Outcome:
+    """Play a fault. ``postgresql`` is the server to break, where the database is one, ``pooler`` one before it."""
     folder = Path(tempfile.mkdtemp(prefix="runhold-faults-"))
     try:
-        async with set_stage(pace, folder, postgresql, fault.environment) as stage:
+        async with set_stage(pace, folder, postgresql, fault.environment, pooler) as stage:
             ledger = stage.ledger
             async with Work(stage, fault.payload_bytes) as work:
                 await fault.happen(stage)

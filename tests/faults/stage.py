@@ -18,6 +18,7 @@ from tests.faults.ledger import Ledger
 from tests.faults.proxy import Proxy
 from tests.faults.writers import Follower, Writer
 from tests.model import commands as make
+from tests.support.pgbouncer import PgBouncer
 from tests.support.postgresql import LocalPostgresql
 from tests.support.server import Server
 
@@ -55,6 +56,8 @@ class Stage:
     database: Proxy | None = None
     """Between the service and PostgreSQL."""
     postgresql: LocalPostgresql | None = None
+    pooler: PgBouncer | None = None
+    """Between that and PostgreSQL, where there is one."""
     direct_url: str = ""
     """The database itself, past the proxy."""
     doors: list[Door] = field(default_factory=list)
@@ -93,7 +96,11 @@ class Stage:
 
 @asynccontextmanager
 async def set_stage(
-    pace: Pace, folder: Path, postgresql: LocalPostgresql | None, environment: Mapping[str, str]
+    pace: Pace,
+    folder: Path,
+    postgresql: LocalPostgresql | None,
+    environment: Mapping[str, str],
+    pooler: PgBouncer | None = None,
 ) -> AsyncIterator[Stage]:
     """Start everything but the writers; all of it is gone at the end of the block."""
     ledger = Ledger()
@@ -104,13 +111,13 @@ async def set_stage(
         else:
             direct_url = await asyncio.to_thread(postgresql.new_database_url, "faults")
             stack.push_async_callback(asyncio.to_thread, postgresql.drop_database, direct_url)
-            database = await stack.enter_async_context(Proxy(postgresql.port))
+            database = await stack.enter_async_context(Proxy(pooler.port if pooler else postgresql.port))
             url = through(direct_url, database.port)
         server = Server(url, {"RUNHOLD_LOG_LEVEL": "warning", **environment})
         stack.callback(server.close)
         await asyncio.to_thread(server.start)
         clients = await stack.enter_async_context(Proxy(server.port))
-        yield Stage(pace, ledger, server, clients, database, postgresql, direct_url)
+        yield Stage(pace, ledger, server, clients, database, postgresql, pooler, direct_url)
 
 
 def through(url: str, port: int) -> str:

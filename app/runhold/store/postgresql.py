@@ -51,6 +51,8 @@ class PostgresqlStore:
         except (psycopg.Error, Unavailable) as error:
             await self.close()
             said = " ".join(str(error).split()) or "it does not answer"
+            if "startup parameter" in said and not self._settings.transaction_pooler:
+                said += "; that is a pooler: set RUNHOLD_TRANSACTION_POOLER=true"
             raise StartUpError(f"PostgreSQL cannot be used: {said}") from error
         except BaseException:
             await self.close()
