@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import shutil
 import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from tests.faults.happenings import Fault
-from tests.faults.readback import ReadBack, repeat_pending
+from tests.faults.readback import ReadBack, repeat_pending, verify
 from tests.faults.stage import LONGEST_RETURN_S, SESSIONS, Pace, Work, set_stage
 from tests.support.pgbouncer import PgBouncer
 from tests.support.postgresql import LocalPostgresql
@@ -63,6 +64,7 @@ async def play(
                 await repeat_pending(stage.server.url, ledger)
                 await work.read_to_the_end()
                 found = await ReadBack(stage.server.url, ledger).check(SESSIONS, work.followers)
+                await asyncio.to_thread(verify, stage.direct_url, ledger)
             attempts = sum(entry.attempts for entry in ledger.entries)
             return Outcome(
                 fault.name,

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import subprocess
+import sys
 import time
 from collections import Counter
 from dataclasses import dataclass
@@ -48,6 +51,16 @@ async def repeat_pending(url: str, ledger: Ledger) -> int:
             await asyncio.sleep(wait or 0)
     await door.close()
     return len(pending)
+
+
+def verify(database_url: str, ledger: Ledger) -> None:
+    """Let ``runhold verify`` look at the whole database, past the service; what it finds is noted in the ledger."""
+    environment = {**os.environ, "RUNHOLD_DATABASE_URL": database_url}
+    command = [sys.executable, "-m", "runhold", "verify"]
+    verified = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=600)
+    if verified.returncode:
+        said = (verified.stdout or verified.stderr).strip().splitlines()
+        ledger.wrong.append(f"runhold verify ends with {verified.returncode}: {said[:3]}")
 
 
 class ReadBack:
