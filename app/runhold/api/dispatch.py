@@ -6,6 +6,7 @@ path. The one place where a request is answered, named and counted.
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Sequence
 from time import perf_counter
@@ -27,7 +28,7 @@ from runhold.api.requests import (
 )
 from runhold.api.routing import Router
 from runhold.api.service import Service
-from runhold.domain.errors import Forbidden, Internal, MethodNotAllowed, NotFound, RefusalError
+from runhold.domain.errors import Forbidden, Internal, MethodNotAllowed, NotFound, RefusalError, Unavailable
 
 log = logging.getLogger(__name__)
 
@@ -69,7 +70,7 @@ class Dispatcher:
                 check_no_query(request.query_string)
             if ids:
                 request.path_id = decode_path_id(ids[0], operation.path_id)
-            answer = await operation.handler(self._service, request)
+            answer = await self._handled(operation, request)
             status, kind = operation.status, _JSON
         except RefusalError as refusal:
             status, kind, code = status_of(refusal), _PROBLEM, refusal.code
@@ -94,6 +95,15 @@ class Dispatcher:
         await send({"type": "http.response.start", "status": status, "headers": head})
         await send({"type": "http.response.body", "body": answer})
         self._observe(operation, status, code, begun, name, headers)
+
+    async def _handled(self, operation: Operation, request: Request) -> bytes:
+        try:
+            return await operation.handler(self._service, request)
+        except asyncio.CancelledError:
+            if not self._service.is_draining:
+                raise
+            # The time to drain is over, and the server waits no longer. What was asked may still be carried out.
+            raise Unavailable("the service is stopping") from None
 
     def _route(self, scope: Scope) -> tuple[Operation, list[bytes]]:
         raw_path: bytes = scope.get("raw_path") or scope["path"].encode()
