@@ -124,6 +124,8 @@ async def bury_connections(stage: Stage) -> None:
     assert stage.database is not None
     for _ in range(stage.pace.rounds):
         assert stage.database.bury()
+        # What was answered just before may still be on its way to a writer.
+        await asyncio.sleep(0.3)
         await stage.over()
 
 

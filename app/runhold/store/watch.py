@@ -21,6 +21,8 @@ from runhold.store.pipeline import Pipeline, Statement
 log = logging.getLogger(__name__)
 
 _LATE_AFTER_S = 1.0
+"""A connection that is lent for so long is looked at."""
+_SILENT_S = 0.7
 """When nothing was heard for so long in an exchange, the server is asked."""
 _LOOK_EVERY_S = 0.5
 _LOOK_LIMIT_S = 2.0
@@ -77,7 +79,7 @@ class Watch:
             idle_looks = 0
             while True:
                 silent_since = pipeline.silent_since
-                if silent_since is None or time.monotonic() < silent_since + _LATE_AFTER_S:
+                if silent_since is None or time.monotonic() < silent_since + _SILENT_S:
                     idle_looks = 0
                 elif await self._is_idle(pipeline.backend_pid) and pipeline.silent_since == silent_since:
                     idle_looks += 1
