@@ -173,17 +173,20 @@ class Generator:
             choose.pick(AT),
             choose.pick(LABELS),
             key=choose.pick(["started", "started", *KEYS]),
-            link_key=choose.pick(["", "", *KEYS]),
+            link_key=choose.pick(["", "", "", "", *KEYS]),
             stop_key=choose.pick(["stopped", "stopped", *KEYS]),
         )
 
     def _parents(self) -> list[Run]:
         """Runs that a child may name as its parent: running ones, suspended ones, or any."""
-        match self.choose.pick(["running"] * 3 + ["suspended", "any"]):
+        match self.choose.pick(["running"] * 3 + ["suspended", "in an ended session", "any"]):
             case "running":
                 return self._known(running=True)
             case "suspended":
                 return self._known(status="suspended")
+            case "in an ended session":
+                sessions = self.model.state.sessions
+                return [run for run in self._known() if run.session_id and sessions[run.session_id].status == "ended"]
         return self._known()
 
     def _append(self) -> Call:

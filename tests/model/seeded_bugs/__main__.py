@@ -56,6 +56,7 @@ def table(catches: Sequence[Catch]) -> str:
 
 def _short(text: str, most: int = 300) -> str:
     """The end of a disagreement, where it is named: what comes before are the calls again."""
+    text = "".join(character if character.isprintable() else ascii(character)[1:-1] for character in text)
     return text if len(text) <= most else f"…{text[-most:]}"
 
 

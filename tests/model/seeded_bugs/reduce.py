@@ -116,7 +116,8 @@ def told(call: Call, token: str) -> str:
         parts = [parts[0], "[" + "; ".join(parts[1:]) + "]"]
     elif call.body is not None:
         parts.append(_facts(call.body))
-    return " ".join(parts).replace(token, "")
+    line = " ".join(parts).replace(token, "")
+    return "".join(character if character.isprintable() else ascii(character)[1:-1] for character in line)
 
 
 def _facts(body: Any) -> str:
