@@ -1,4 +1,5 @@
-# Two stages: what builds stays behind. Serve: docker run -p 8080:8080 -v runhold:/data IMAGE
+# Two stages: what builds stays behind. Serve, with a first key that is printed once:
+# docker run -p 8080:8080 -v runhold:/data -e RUNHOLD_BOOTSTRAP_KEY=print IMAGE
 # The schema is brought up to date by a command of its own, before the service starts: docker run ... IMAGE migrate
 ARG PYTHON_VERSION=3.13
 

@@ -1,4 +1,7 @@
-"""The command line: ``runhold serve | migrate | check | settings``. Heavy parts are imported when they are needed."""
+"""The command line: ``runhold serve | migrate | check | settings | verify | keys``.
+
+Heavy parts are imported when they are needed.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,7 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 
+from runhold.identity.commands import keys
 from runhold.settings import Settings, SettingsError, load_settings, shown
 
 app = typer.Typer(
@@ -18,6 +22,8 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
+
+app.add_typer(keys, name="keys")
 
 Host = Annotated[str | None, typer.Option(help="Address to serve on; else RUNHOLD_HOST.")]
 Port = Annotated[int | None, typer.Option(help="Port to serve on, 0 for any free one; else RUNHOLD_PORT.")]

@@ -16,7 +16,9 @@ from runhold.api.openapi import build_document
 from runhold.api.operations import OPERATIONS
 from runhold.api.pages import add_pages, problem_response
 from runhold.api.service import RequestObserver, Service
-from runhold.domain.errors import Unavailable
+from runhold.domain.errors import Forbidden, Unavailable
+from runhold.identity.hosts import check_host
+from runhold.identity.opening import open_identity
 from runhold.logs import NoRequestLog, RequestLog
 from runhold.settings import Settings
 from runhold.store import open_store
@@ -29,10 +31,11 @@ async def open_service(settings: Settings) -> Service:
     Raises:
         StartUpError: the database cannot be used, with the reason in one line.
     """
+    identity = open_identity(settings)
     store = await open_store(settings)
     writer = Writer(store, _writer_limits(settings))
     await writer.open()
-    return Service(settings, store, writer, NoIdentity(), request_log(settings))
+    return Service(settings, store, writer, identity, request_log(settings))
 
 
 def request_log(settings: Settings) -> RequestObserver:
@@ -94,6 +97,7 @@ class Application(FastAPI):
         self.settings = settings
         self.service: Service | None = None
         self._dispatcher: Dispatcher | None = None
+        self._is_for_this_machine = False
         for operation in OPERATIONS:
             self.add_api_route(
                 operation.template,
@@ -108,15 +112,23 @@ class Application(FastAPI):
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request."""
-        if scope["type"] == "http" and self._dispatcher is not None and _is_api(scope):
-            await self._dispatcher(scope, receive, send)
-        else:
-            await super().__call__(scope, receive, send)
+        if scope["type"] == "http":
+            if self._is_for_this_machine:
+                try:
+                    check_host(next((value for name, value in scope["headers"] if name == b"host"), None))
+                except Forbidden as refusal:
+                    await problem_response(refusal, Request(scope))(scope, receive, send)
+                    return
+            if self._dispatcher is not None and _is_api(scope):
+                await self._dispatcher(scope, receive, send)
+                return
+        await super().__call__(scope, receive, send)
 
     def use(self, service: Service | None) -> None:
         """Answer with this service from now on."""
         self.service = service
         self._dispatcher = None if service is None else Dispatcher(service, OPERATIONS)
+        self._is_for_this_machine = service is not None and isinstance(service.identity, NoIdentity)
 
     def openapi(self) -> dict[str, Any]:
         """The OpenAPI document, built from the table of operations."""

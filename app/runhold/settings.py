@@ -13,6 +13,12 @@ from runhold.domain.limits import BODY_BYTES
 
 PREFIX = "RUNHOLD_"
 
+ASYMMETRIC_ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA")
+"""Of JSON Web Tokens: who verifies one must not be able to sign one."""
+
+BOOTSTRAP_FILE = "runhold-keys.json"
+"""Where a first key is kept that was asked for without saying where."""
+
 _KIB = 1024
 _MIB = 1024 * 1024
 
@@ -92,6 +98,31 @@ class Settings(BaseSettings):
     integrity_key: SecretStr = _setting(SecretStr(""))
     """Key of the record digests: nobody who has only the database can forge them then. It cannot be changed later."""
 
+    api_keys_file: str = _setting("", "path")
+    """File of API keys, as hashes; `runhold keys create` makes it. Without it and without an issuer, only requests from
+    this machine are taken, and everybody is admin."""
+
+    bootstrap_key: Literal["", "print"] = _setting("")
+    """print: when there is no key yet, make one of role admin and print it to standard output, once."""
+
+    oidc_issuer: str = _setting("", "URL")
+    """OpenID Connect issuer whose tokens are taken, too."""
+
+    oidc_audience: str = _setting("runhold")
+    """What a token's audience must be."""
+
+    oidc_jwks_url: str = _setting("", "URL")
+    """Where the issuer's keys are; unset: its discovery document says so."""
+
+    oidc_algorithms: str = _setting("RS256,ES256")
+    """Algorithms a token may be signed with, parted by commas; asymmetric ones only."""
+
+    oidc_role_claim: str = _setting("runhold_role", min_length=1)
+    """Claim that holds worker, reader or admin."""
+
+    oidc_namespace_claim: str = _setting("runhold_namespace", min_length=1)
+    """Claim that holds the namespace."""
+
     ready_timeout_ms: int = _setting(1_000, "ms", ge=1, le=60_000)
     """Longest time in which /readyz answers."""
 
@@ -116,6 +147,18 @@ class Settings(BaseSettings):
         if text.startswith(("postgresql://", "postgres://")):
             return url
         raise ValueError("must be sqlite:///path or postgresql://user:password@host:port/name")
+
+    @field_validator("oidc_algorithms")
+    @classmethod
+    def _asymmetric(cls, text: str) -> str:
+        if not text or not {part.strip() for part in text.split(",")} <= set(ASYMMETRIC_ALGORITHMS):
+            raise ValueError("must name asymmetric algorithms")
+        return text
+
+    @property
+    def oidc_algorithm_list(self) -> list[str]:
+        """The algorithms a token may be signed with."""
+        return [part.strip() for part in self.oidc_algorithms.split(",")]
 
     @field_validator("log_level", mode="before")
     @classmethod
@@ -175,9 +218,11 @@ def allowed(name: str) -> str:
     """Say in words what a setting takes."""
     if name == "database_url":
         return "must be sqlite:///path or postgresql://user:password@host:port/name"
+    if name == "oidc_algorithms":
+        return f"must be some of {', '.join(ASYMMETRIC_ALGORITHMS)}, parted by commas"
     schema = Settings.model_json_schema()["properties"].get(name, {})
     if "enum" in schema:
-        return "must be one of " + ", ".join(schema["enum"])
+        return "must be one of " + ", ".join(value or "nothing" for value in schema["enum"])
     if schema.get("type") == "integer":
         return f"must be a whole number from {schema['minimum']} to {schema['maximum']}"
     if schema.get("type") == "boolean" or "anyOf" in schema:

@@ -49,7 +49,7 @@ async def _use(app: Application, outer: ASGIApp, root: str) -> None:
     service = await open_service(app.settings)
     app.use(service)
     try:
-        async with httpx.AsyncClient(transport=httpx.ASGITransport(outer), base_url="http://inside") as http:
+        async with httpx.AsyncClient(transport=httpx.ASGITransport(outer), base_url="http://localhost") as http:
             assert (await http.post(f"{root}/v1/runs/one-shot", json=a_one_shot_start("r"))).status_code == 200
             appended = await http.post(f"{root}/v1/runs/r/records", json=a_record("r"))
             assert appended.json() == {"id": "2", "inserted": True, "session_status": ""}

@@ -16,7 +16,7 @@ from runhold.api.problems import encode_problem, status_of
 from runhold.api.requests import Request
 from runhold.api.service import Service
 from runhold.commands.model import Command
-from runhold.domain.errors import Forbidden, InvalidCommand, RefusalError
+from runhold.domain.errors import Forbidden, InvalidCommand, RefusalError, size_members
 from runhold.domain.fields import id_fault
 from runhold.domain.limits import COMMANDS
 
@@ -97,5 +97,5 @@ def _run_id(item: dict[str, Any], expected: bool) -> str:
         raise InvalidCommand("the item's run_id must be a string")
     fault = id_fault(value)
     if fault is not None:
-        raise InvalidCommand(f"the item's run_id {fault}")
+        raise InvalidCommand(f"the item's run_id {fault}", **size_members(fault))
     return value

@@ -25,7 +25,7 @@ from runhold.commands.model import (
     StartOneShotRun,
     StartRootRun,
 )
-from runhold.domain.errors import InvalidCommand, PayloadTooLarge
+from runhold.domain.errors import InvalidCommand, PayloadTooLarge, size_members
 from runhold.domain.fields import (
     checkpoint_bytes_over,
     decode_checkpoint,
@@ -59,19 +59,22 @@ Raises InvalidCommand with every fault of the body, PayloadTooLarge before that.
 class _Faults:
     """What is wrong with a body, by pointer."""
 
-    __slots__ = ("found",)
+    __slots__ = ("found", "sizes")
 
     def __init__(self) -> None:
         self.found: list[dict[str, str]] = []
+        self.sizes: dict[str, int] = {}
 
     def add(self, pointer: str, detail: str) -> None:
-        self.found.append({"pointer": pointer, "detail": detail})
+        self.found.append({"pointer": pointer, "detail": str(detail)})
+        self.sizes = self.sizes or size_members(detail)
 
     def check(self) -> None:
         """Raise InvalidCommand when there are faults."""
         if self.found:
             first = self.found[0]
-            raise InvalidCommand(f"{first['pointer'] or 'body'}: {first['detail']}", errors=self.found[:_ERRORS_SHOWN])
+            where = first["pointer"] or "body"
+            raise InvalidCommand(f"{where}: {first['detail']}", errors=self.found[:_ERRORS_SHOWN], **self.sizes)
 
 
 def _object(value: Any, names: frozenset[str], pointer: str, faults: _Faults) -> Mapping[str, Any]:
@@ -373,6 +376,8 @@ def _with_repeated(error: InvalidCommand | None, body: Any) -> InvalidCommand:
     found = error.members.get("errors", []) if error is not None else []
     if isinstance(found, list):
         faults.found += [fault for fault in found if isinstance(fault, dict)]
+    if error is not None:
+        faults.sizes = {name: size for name, size in error.members.items() if isinstance(size, int)}
     try:
         faults.check()
     except InvalidCommand as refusal:

@@ -7,7 +7,7 @@ import binascii
 import re
 from urllib.parse import unquote_to_bytes
 
-from runhold.domain.errors import InvalidCommand
+from runhold.domain.errors import InvalidCommand, size_members
 from runhold.domain.fields import id_fault
 
 _ESCAPES = re.compile(rb"(?:[^%]|%[0-9A-Fa-f]{2})*")
@@ -35,7 +35,7 @@ def decode_path_id(segment: bytes, name: str) -> str:
         ) from None
     fault = id_fault(text)
     if fault is not None:
-        raise InvalidCommand(f"{name} in the path {fault}")
+        raise InvalidCommand(f"{name} in the path {fault}", **size_members(fault))
     return text
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from urllib.parse import parse_qsl
 
-from runhold.domain.errors import InvalidCommand
+from runhold.domain.errors import InvalidCommand, size_members
 from runhold.domain.fields import id_fault
 from runhold.domain.limits import WAIT_MS
 from runhold.domain.times import TimeError, parse_run_time
@@ -155,5 +155,5 @@ def _read(query_string: bytes, names: frozenset[str]) -> Mapping[str, list[str]]
 def _checked_id(name: str, value: str) -> str:
     fault = id_fault(value)
     if fault is not None:
-        raise InvalidCommand(f"{name} {fault}")
+        raise InvalidCommand(f"{name} {fault}", **size_members(fault))
     return value

@@ -63,25 +63,25 @@ async def read_body(receive: Receive, headers: Mapping[bytes, bytes], limit: int
     """
     length = headers.get(b"content-length")
     if length is not None and length.isdigit() and (len(length) > 18 or int(length) > limit):
-        raise _too_large(limit)
+        raise _too_large(limit, int(length[:18]))
     message = await receive()
     if message["type"] != "http.request":
         raise GoneError
     body: bytes = message.get("body", b"")
     if not message.get("more_body", False):
         if len(body) > limit:
-            raise _too_large(limit)
+            raise _too_large(limit, len(body))
         return bytes(body)
     parts = bytearray(body)
     while message.get("more_body", False):
         if len(parts) > limit:
-            raise _too_large(limit)
+            raise _too_large(limit, len(parts))
         message = await receive()
         if message["type"] != "http.request":
             raise GoneError
         parts += message.get("body", b"")
     if len(parts) > limit:
-        raise _too_large(limit)
+        raise _too_large(limit, len(parts))
     return bytes(parts)
 
 
@@ -105,5 +105,6 @@ def check_media_type(headers: Mapping[bytes, bytes]) -> None:
     raise UnsupportedMediaType("the body must be application/json in UTF-8")
 
 
-def _too_large(limit: int) -> PayloadTooLarge:
-    return PayloadTooLarge(f"the body must be at most {limit} bytes", limit=limit)
+def _too_large(limit: int, actual: int) -> PayloadTooLarge:
+    """Of a body without a declared length, ``actual`` is what was read before the rest was left unread."""
+    return PayloadTooLarge(f"the body must be at most {limit} bytes", limit=limit, actual=actual)

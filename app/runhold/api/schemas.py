@@ -401,7 +401,9 @@ class Problem(Answer):
     errors: list[FieldFault] | None = None
     """The fields that are wrong, if the body's shape is."""
     limit: int | None = None
-    """The size that was exceeded, in bytes."""
+    """The size that was exceeded: bytes, or a number of labels."""
+    actual: int | None = None
+    """The size that was sent; of a body without a declared length, what was read of it."""
     run_id: str | None = None
     """The run that the command contradicts."""
     event_key: str | None = None

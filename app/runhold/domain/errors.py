@@ -298,4 +298,12 @@ class Internal(Fault):
 
 def invalid_field(pointer: str, detail: str, kind: type[Invalid] = InvalidCommand) -> Invalid:
     """Build the refusal of one field: ``pointer`` is an RFC 6901 pointer into the request body."""
-    return kind(f"{pointer or 'body'}: {detail}", errors=[{"pointer": pointer, "detail": detail}])
+    return kind(
+        f"{pointer or 'body'}: {detail}", errors=[{"pointer": pointer, "detail": str(detail)}], **size_members(detail)
+    )
+
+
+def size_members(detail: str) -> dict[str, int]:
+    """Give ``limit`` and ``actual`` for a fault that is one of size, nothing for any other."""
+    limit, actual = getattr(detail, "limit", None), getattr(detail, "actual", None)
+    return {"limit": limit, "actual": actual} if isinstance(limit, int) and isinstance(actual, int) else {}

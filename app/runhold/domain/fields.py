@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+from typing import Self
 
 from runhold.domain.json_text import json_fault
 from runhold.domain.limits import (
@@ -21,6 +22,25 @@ from runhold.domain.limits import (
 
 LONE_SURROGATE = "must not hold a lone surrogate"
 NUL = "must not hold U+0000"
+
+
+class OverLimit(str):
+    """What is wrong with a value that is too large, with both numbers for programs."""
+
+    __slots__ = ("actual", "limit")
+
+    limit: int
+    actual: int
+
+    def __new__(cls, text: str, limit: int, actual: int) -> Self:
+        """Keep the numbers beside the text."""
+        found = super().__new__(cls, text)
+        found.limit, found.actual = limit, actual
+        return found
+
+
+def _bytes_over(limit: int, size: int) -> OverLimit:
+    return OverLimit(f"must be at most {limit} bytes of UTF-8, is {size}", limit, size)
 
 
 def utf8_bytes(text: str) -> int | None:
@@ -41,7 +61,7 @@ def id_fault(value: str) -> str | None:
     if size is None:
         return LONE_SURROGATE
     if size > ID_BYTES:
-        return f"must be at most {ID_BYTES} bytes of UTF-8, is {size}"
+        return _bytes_over(ID_BYTES, size)
     return NUL if "\0" in value else None
 
 
@@ -51,7 +71,7 @@ def reason_fault(value: str) -> str | None:
     if size is None:
         return LONE_SURROGATE
     if size > REASON_BYTES:
-        return f"must be at most {REASON_BYTES} bytes of UTF-8, is {size}"
+        return _bytes_over(REASON_BYTES, size)
     return NUL if "\0" in value else None
 
 
@@ -60,12 +80,12 @@ def labels_fault(labels: dict[str, str]) -> str | None:
     if not labels:
         return None
     if len(labels) > LABELS:
-        return f"must be at most {LABELS} labels, are {len(labels)}"
+        return OverLimit(f"must be at most {LABELS} labels, are {len(labels)}", LABELS, len(labels))
     size = utf8_bytes("".join(labels.keys()) + "".join(labels.values()))
     if size is None:
         return LONE_SURROGATE
     if size > LABELS_BYTES:
-        return f"must be at most {LABELS_BYTES} bytes of UTF-8 together, are {size}"
+        return OverLimit(f"must be at most {LABELS_BYTES} bytes of UTF-8 together, are {size}", LABELS_BYTES, size)
     return None
 
 

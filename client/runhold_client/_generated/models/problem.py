@@ -36,7 +36,9 @@ class Problem:
     errors: list[FieldFault] | Unset = UNSET
     """ The fields that are wrong, if the body's shape is. """
     limit: int | Unset = UNSET
-    """ The size that was exceeded, in bytes. """
+    """ The size that was exceeded: bytes, or a number of labels. """
+    actual: int | Unset = UNSET
+    """ The size that was sent; of a body without a declared length, what was read of it. """
     run_id: str | Unset = UNSET
     """ The run that the command contradicts. """
     event_key: str | Unset = UNSET
@@ -69,6 +71,8 @@ class Problem:
 
         limit = self.limit
 
+        actual = self.actual
+
         run_id = self.run_id
 
         event_key = self.event_key
@@ -94,6 +98,8 @@ class Problem:
             field_dict["errors"] = errors
         if limit is not UNSET:
             field_dict["limit"] = limit
+        if actual is not UNSET:
+            field_dict["actual"] = actual
         if run_id is not UNSET:
             field_dict["run_id"] = run_id
         if event_key is not UNSET:
@@ -133,6 +139,8 @@ class Problem:
 
         limit = d.pop("limit", UNSET)
 
+        actual = d.pop("actual", UNSET)
+
         run_id = d.pop("run_id", UNSET)
 
         event_key = d.pop("event_key", UNSET)
@@ -149,6 +157,7 @@ class Problem:
             request_id=request_id,
             errors=errors,
             limit=limit,
+            actual=actual,
             run_id=run_id,
             event_key=event_key,
             differs=differs,
