@@ -40,7 +40,7 @@ def refusal(body: bytes) -> ContractError:
 
 
 @pytest.mark.parametrize("member", MEMBERS.values(), ids=list(MEMBERS))
-@pytest.mark.parametrize("begin", ['{"a":[', '{"a":0,"a":[', '{"commands":['])
+@pytest.mark.parametrize("begin", ['{"a":0,"a":[', '{"commands":['])
 def test_millions_of_values_are_refused_unread(begin: str, member: str) -> None:
     assert isinstance(refusal(filled(begin, member, "0]}")), InvalidCommand)
     assert isinstance(refusal(filled(begin, member, ",}")), MalformedRequest)

@@ -28,7 +28,7 @@ from tests.model.mutations import ODD_TIMES, changed_payload
 from tests.model.profile import FULL
 from tests.model.values import Obj, Refused
 
-many = settings(max_examples=5_000 if FULL else 400, deadline=None)
+many = settings(max_examples=5_000 if FULL else 200, deadline=None)
 
 REFUSED = object()
 

@@ -30,7 +30,7 @@ def test_no_request_that_the_schema_can_say_or_spoil_gets_another_answer_than_it
 ) -> None:
     with Wire(own_server.url) as wire:
         done(wire, make.create(SESSION), make.start(RUN, session=SESSION), make.start(ONE_SHOT))
-    options = ["--max-time", "1200"] if FULL else ["--max-examples", "10", "--seed", "1"]
+    options = ["--max-time", "1200"] if FULL else ["--max-examples", "5", "--seed", "1"]
     played = subprocess.run(
         [
             *(sys.executable, "-m", "schemathesis.cli", "--config-file", str(CONFIGURATION)),

@@ -118,7 +118,7 @@ def test_slow_callers_hold_up_nobody(server: Server, wire: Wire, unique: str) ->
     """A hundred and fifty callers who send a byte now and then, of the head or of the body."""
     done(wire, make.start(unique))
     body = json.dumps({"session_id": f"{unique}-slow"}).encode()
-    head = f"POST /v1/sessions HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\ncontent-length: {len(body)}"
+    head = f"POST /v1/sessions HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: {len(body)}"
     whole = head.encode() + b"\r\n\r\n" + body
     with ExitStack() as stack:
         slow = [stack.enter_context(socket.create_connection(("127.0.0.1", server.port))) for _ in range(150)]
@@ -142,7 +142,7 @@ def test_slow_callers_hold_up_nobody(server: Server, wire: Wire, unique: str) ->
 
 def test_a_caller_who_reads_nothing_holds_up_nobody(server: Server, wire: Wire, unique: str) -> None:
     done(wire, make.start(unique), make.append(unique, payload='"' + "x" * (4 * MIB) + '"'))
-    request = f"GET /v1/runs/{unique}/records HTTP/1.1\r\nhost: a\r\n\r\n".encode()
+    request = f"GET /v1/runs/{unique}/records HTTP/1.1\r\nhost: localhost\r\n\r\n".encode()
     with ExitStack() as stack, watched(server):
         for _ in range(8):
             connection = stack.enter_context(socket.socket())
