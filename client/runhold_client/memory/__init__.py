@@ -6,5 +6,16 @@ Apart from the runtime's records, and owned by the product: in its process (``In
 
 from runhold_client.memory.events import Event, EventType, Snapshot, Turn
 from runhold_client.memory.store import AsyncStore, InMemoryStore, InThreads, Store
+from runhold_client.memory.transcript import transcript_payload
 
-__all__ = ["AsyncStore", "Event", "EventType", "InMemoryStore", "InThreads", "Snapshot", "Store", "Turn"]
+__all__ = [
+    "AsyncStore",
+    "Event",
+    "EventType",
+    "InMemoryStore",
+    "InThreads",
+    "Snapshot",
+    "Store",
+    "Turn",
+    "transcript_payload",
+]
