@@ -28,8 +28,9 @@ from runhold.commands.outcomes import (
     LostRaceError,
     Outcome,
 )
-from runhold.domain.errors import ContractError, Fault, Internal, Overloaded, RefusalError, Unavailable
+from runhold.domain.errors import ContractError, Fault, Internal, RefusalError, Unavailable
 from runhold.domain.values import CommandResult
+from runhold.queueing import FairQueue, Waiting
 
 log = logging.getLogger(__name__)
 
@@ -52,47 +53,14 @@ class WriterLimits:
     """Side lanes at work at the same time."""
 
 
-class _Waiting:
-    """A job that waits for its answer, and how far it got."""
-
-    __slots__ = ("done", "future", "job", "keys", "lane")
-
-    def __init__(self, job: Job, lane: bool, future: asyncio.Future[list[Outcome]]) -> None:
-        self.job = job
-        self.lane = lane
-        """Whether it must go by a lane of its own from the start."""
-        self.future = future
-        self.done: list[Outcome] = []
-        self.keys: frozenset[str] = (
-            job.command_keys[0] if len(job.command_keys) == 1 else frozenset().union(*job.command_keys)
-        )
-
-    def rest(self) -> Job:
-        """The commands that are still to be tried."""
-        start = len(self.done)
-        if not start:
-            return self.job
-        return Job(self.job.namespace, self.job.commands[start:], self.job.command_keys[start:], self.job.size)
-
-    def answer(self) -> None:
-        """Hand the outcomes to the caller, unless it has gone."""
-        if not self.future.done():
-            self.future.set_result(self.done)
-
-    def fail(self, fault: Fault) -> None:
-        """Answer what is still to be tried with a fault."""
-        self.done += [fault] * (len(self.job.commands) - len(self.done))
-        self.answer()
-
-
 class Writer:
     """Carries out commands through a ``CommandStore``, batch by batch."""
 
     def __init__(self, store: CommandStore, limits: WriterLimits | None = None) -> None:
         self._store = store
         self._limits = limits or WriterLimits()
-        self._queue: deque[_Waiting] = deque()
-        self._deferred: deque[_Waiting] = deque()
+        self._queue = FairQueue(self._limits.queued_commands, self._limits.queued_bytes)
+        self._deferred: deque[Waiting] = deque()
         self._deferred_keys: set[str] = set()
         self._held: set[str] = set()
         self._lanes: set[asyncio.Task[None]] = set()
@@ -102,11 +70,18 @@ class Writer:
         self._idle.set()
         self._closing = False
         self._main: asyncio.Task[None] | None = None
-        self.queued_commands = 0
-        """Commands that wait or run."""
-        self.queued_bytes = 0
         self.batches = 0
         self.batched_commands = 0
+
+    @property
+    def queued_commands(self) -> int:
+        """Commands that wait or run."""
+        return self._queue.commands
+
+    @property
+    def queued_bytes(self) -> int:
+        """Bytes of payloads and checkpoints that wait or run."""
+        return self._queue.size
 
     async def open(self) -> None:
         """Start taking commands; the store must be open."""
@@ -127,27 +102,30 @@ class Writer:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-        for waiting in (*self._queue, *self._deferred):
+        for waiting in (*self._queue.drain(), *self._deferred):
             waiting.fail(Unavailable("the service is stopping"))
 
-    async def submit(self, namespace: str, command: Command) -> CommandResult:
-        """Carry out one command.
+    async def submit(self, namespace: str, command: Command, share: str = "") -> CommandResult:
+        """Carry out one command; ``share`` names the caller whose turn it takes, ``""`` when all are one.
 
         Raises:
             ContractError: it is refused; nothing was written.
             Fault: it could not be answered; the exact command may be sent again.
         """
         validate(command)
-        outcome = (await self._enqueue(namespace, [command]))[0]
+        outcome = (await self._enqueue(namespace, [command], share))[0]
         if isinstance(outcome, RefusalError):
             raise outcome
         return outcome
 
-    async def submit_many(self, namespace: str, commands: Sequence[Command | RefusalError]) -> list[Outcome]:
+    async def submit_many(
+        self, namespace: str, commands: Sequence[Command | RefusalError], share: str = ""
+    ) -> list[Outcome]:
         """Carry out commands in their order, each for itself.
 
         Args:
             namespace: whose they are.
+            share: the caller whose turn they take, as in ``submit``.
             commands: what to do; a refusal stands for a command that was refused as it was read, and keeps its place.
 
         Returns:
@@ -158,7 +136,7 @@ class Writer:
         done: list[Outcome] = []
         if accepted:
             try:
-                done = await self._enqueue(namespace, accepted)
+                done = await self._enqueue(namespace, accepted, share)
             except Fault as fault:
                 done = [fault] * len(accepted)
         answers = iter(done)
@@ -170,26 +148,20 @@ class Writer:
             faulty = faulty or isinstance(outcome, Fault)
         return outcomes
 
-    def _enqueue(self, namespace: str, commands: list[Command]) -> asyncio.Future[list[Outcome]]:
+    def _enqueue(self, namespace: str, commands: list[Command], share: str) -> asyncio.Future[list[Outcome]]:
         if self._closing:
             raise Unavailable("the service is stopping")
         sizes = [size(command) for command in commands]
         job = Job(namespace, commands, [lock_keys(namespace, command) for command in commands], sum(sizes))
-        if (
-            self.queued_commands + len(commands) > self._limits.queued_commands
-            or self.queued_bytes + job.size > self._limits.queued_bytes
-        ) and self.queued_commands:
-            raise Overloaded("the service has more work queued than it takes on")
+        self._queue.accept(share, job)
         lane = (
             max(sizes) > self._limits.large_bytes
             or job.size > self._limits.batch_bytes
             or isinstance(commands[0], PurgeSession | PurgeOneShotRun)
         )
-        waiting = _Waiting(job, lane, asyncio.get_running_loop().create_future())
-        self.queued_commands += len(commands)
-        self.queued_bytes += job.size
+        waiting = Waiting(job, share, lane, asyncio.get_running_loop().create_future())
         self._idle.clear()
-        self._queue.append(waiting)
+        self._queue.push(waiting)
         self._wake.set()
         return waiting.future
 
@@ -204,12 +176,12 @@ class Writer:
             for group in _groups(left):
                 self._start_lane(group)
 
-    def _take(self) -> list[_Waiting]:
+    def _take(self) -> list[Waiting]:
         """Take the next batch off the queue, in order, sending aside what must not or cannot go with it."""
-        batch: list[_Waiting] = []
+        batch: list[Waiting] = []
         count = total = 0
         while self._queue and count < self._limits.batch_commands and total < self._limits.batch_bytes:
-            waiting = self._queue.popleft()
+            waiting = self._queue.pop()
             if (self._held or self._deferred_keys) and not (
                 waiting.keys.isdisjoint(self._held) and waiting.keys.isdisjoint(self._deferred_keys)
             ):
@@ -218,7 +190,7 @@ class Writer:
             elif waiting.lane:
                 if any(not waiting.keys.isdisjoint(earlier.keys) for earlier in batch):
                     # Its turn comes after this batch, which holds earlier commands on the same keys.
-                    self._queue.appendleft(waiting)
+                    self._queue.push_front([waiting])
                     break
                 self._start_lane([waiting])
             else:
@@ -227,28 +199,28 @@ class Writer:
                 total += waiting.job.size
         return batch
 
-    def _start_lane(self, group: list[_Waiting]) -> None:
+    def _start_lane(self, group: list[Waiting]) -> None:
         keys = frozenset().union(*(waiting.keys for waiting in group))
         self._held |= keys
         task = asyncio.create_task(self._lane(group, keys), name="runhold-lane")
         self._lanes.add(task)
         task.add_done_callback(self._lanes.discard)
 
-    async def _lane(self, group: list[_Waiting], keys: frozenset[str]) -> None:
+    async def _lane(self, group: list[Waiting], keys: frozenset[str]) -> None:
         try:
             async with self._lane_slots:
                 await self._carry_out(group, wait=True)
         finally:
             self._held -= keys
             # All deferred jobs are looked at again, in order and ahead of newer ones.
-            self._queue.extendleft(reversed(self._deferred))
+            self._queue.push_front(self._deferred)
             self._deferred.clear()
             self._deferred_keys.clear()
             self._wake.set()
 
-    async def _carry_out(self, batch: list[_Waiting], *, wait: bool) -> list[_Waiting]:
+    async def _carry_out(self, batch: list[Waiting], *, wait: bool) -> list[Waiting]:
         """Run jobs in one transaction, or each command alone when that fails; return those that met a held row."""
-        left: list[_Waiting] = []
+        left: list[Waiting] = []
         try:
             results = await self._store.run_batch([waiting.rest() for waiting in batch], wait=wait)
         except (LostRaceError, BrokenBatchError):
@@ -273,7 +245,7 @@ class Writer:
                 self._finished(waiting)
         return left
 
-    async def _alone(self, waiting: _Waiting, *, wait: bool) -> bool:
+    async def _alone(self, waiting: Waiting, *, wait: bool) -> bool:
         """Run a job's commands one by one; False when one met a held row, and it and the rest are still to be tried."""
         while len(waiting.done) < len(waiting.job.commands):
             rest = waiting.rest()
@@ -303,11 +275,10 @@ class Writer:
                 raise Internal("the database refused the command") from None
         raise Unavailable("other writers won every race for the same rows")
 
-    def _finished(self, waiting: _Waiting) -> None:
+    def _finished(self, waiting: Waiting) -> None:
         self.batched_commands += len(waiting.job.commands)
-        self.queued_commands -= len(waiting.job.commands)
-        self.queued_bytes -= waiting.job.size
-        if not self.queued_commands:
+        self._queue.finished(waiting)
+        if not self._queue.commands:
             self._idle.set()
 
 
@@ -329,7 +300,7 @@ def lock_keys(namespace: str, command: Command) -> frozenset[str]:
     return frozenset([f"{namespace}/r/{run_id}" for run_id in wanted.runs])
 
 
-def _settle(waiting: _Waiting, outcomes: list[Outcome | Contended]) -> bool:
+def _settle(waiting: Waiting, outcomes: list[Outcome | Contended]) -> bool:
     """Keep a job's outcomes and answer it; False when it met a held row, and the rest is still to be tried."""
     for outcome in outcomes:
         if isinstance(outcome, Contended):
@@ -339,9 +310,9 @@ def _settle(waiting: _Waiting, outcomes: list[Outcome | Contended]) -> bool:
     return True
 
 
-def _groups(left: list[_Waiting]) -> list[list[_Waiting]]:
+def _groups(left: list[Waiting]) -> list[list[Waiting]]:
     """Part jobs into groups that share no key, each in its order."""
-    groups: list[tuple[set[str], list[_Waiting]]] = []
+    groups: list[tuple[set[str], list[Waiting]]] = []
     for waiting in left:
         keys, members = set(waiting.keys), [waiting]
         others = []

@@ -52,13 +52,13 @@ def accepting(issuer: Issuer, **changes: Any) -> Tokens:
 def test_a_token_says_who_calls(issuer: Issuer, curve: bool) -> None:
     issuer.rotate("second", curve=curve)
     text = issuer.token(runhold_role="reader", runhold_namespace="team-b", sub="ada")
-    assert find(accepting(issuer), text) == [Principal("team-b", Role.READER, "token:ada")]
+    assert find(accepting(issuer), text) == [Principal("team-b", Role.READER, "token:team-b:ada")]
 
 
 def test_the_claims_may_have_other_names_and_the_keys_another_place(issuer: Issuer) -> None:
     text = issuer.token(runhold_role=None, runhold_namespace=None, who="admin", tenant="t")
     tokens = accepting(issuer, role_claim="who", namespace_claim="tenant", jwks_url=f"{issuer.url}/keys")
-    assert find(tokens, text) == [Principal("t", Role.ADMIN, "token:somebody")]
+    assert find(tokens, text) == [Principal("t", Role.ADMIN, "token:t:somebody")]
 
 
 def test_an_audience_may_be_one_of_several(issuer: Issuer) -> None:

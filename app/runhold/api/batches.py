@@ -32,7 +32,7 @@ async def run_commands(service: Service, request: Request) -> bytes:
     """
     items = _items(request.body)
     read = [_command(item, request) for item in items]
-    outcomes = await service.writer.submit_many(request.namespace, read)
+    outcomes = await service.writer.submit_many(request.namespace, read, request.share)
     results = [
         b'{"status":%d,"problem":%s}' % (status_of(outcome), encode_problem(outcome, request.request_id))
         if isinstance(outcome, RefusalError)

@@ -26,19 +26,23 @@ def command(operation: str) -> Handler:
 
     async def handle(service: Service, request: Request) -> bytes:
         parsed = decode_command(operation, request.path_id, request.body, request.body_bytes)
-        return encoding.encode_result(await service.writer.submit(request.namespace, parsed))
+        return encoding.encode_result(await service.writer.submit(request.namespace, parsed, request.share))
 
     return handle
 
 
 async def purge_session(service: Service, request: Request) -> bytes:
     """Delete an ended session for ever."""
-    return encoding.encode_result(await service.writer.submit(request.namespace, PurgeSession(request.path_id)))
+    return encoding.encode_result(
+        await service.writer.submit(request.namespace, PurgeSession(request.path_id), request.share)
+    )
 
 
 async def purge_one_shot_run(service: Service, request: Request) -> bytes:
     """Delete a one-shot run and its tree for ever."""
-    return encoding.encode_result(await service.writer.submit(request.namespace, PurgeOneShotRun(request.path_id)))
+    return encoding.encode_result(
+        await service.writer.submit(request.namespace, PurgeOneShotRun(request.path_id), request.share)
+    )
 
 
 async def load_session(service: Service, request: Request) -> bytes:

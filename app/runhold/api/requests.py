@@ -45,6 +45,11 @@ class Request:
         """Whose ids the request speaks of."""
         return self.principal.namespace
 
+    @property
+    def share(self) -> str:
+        """Whose turn its commands take in the writer's queue; ``""`` without identity, where all callers are one."""
+        return self.principal.key_id
+
 
 def request_id(headers: Mapping[bytes, bytes]) -> str:
     """Take the caller's ``X-Request-Id`` if it is plain, or make one up."""

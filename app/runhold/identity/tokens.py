@@ -141,7 +141,7 @@ class Tokens:
         if not isinstance(namespace, str) or namespace_fault(namespace):
             raise Unauthenticated(f"the token's {self._issuer.namespace_claim} is no namespace")
         subject = claims.get("sub")
-        return Principal(namespace, Role(role), f"token:{subject}" if isinstance(subject, str) else "token")
+        return Principal(namespace, Role(role), f"token:{namespace}:{subject if isinstance(subject, str) else ''}")
 
 
 async def _json(http: httpx.AsyncClient, url: str) -> dict[str, Any]:
