@@ -118,8 +118,8 @@ def test_slow_callers_hold_up_nobody(server: Server, wire: Wire, unique: str) ->
     """A hundred and fifty callers who send a byte now and then, of the head or of the body."""
     done(wire, make.start(unique))
     body = json.dumps({"session_id": f"{unique}-slow"}).encode()
-    head = f"POST /v1/sessions HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: {len(body)}"
-    whole = head.encode() + b"\r\n\r\n" + body
+    head = "POST /v1/sessions HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n"
+    whole = f"{head}content-length: {len(body)}\r\n\r\n".encode() + body
     with ExitStack() as stack:
         slow = [stack.enter_context(socket.create_connection(("127.0.0.1", server.port))) for _ in range(150)]
         sent = [10 + number % (len(whole) - 12) for number in range(len(slow))]
