@@ -14,8 +14,9 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from time import perf_counter
 
 from runhold.commands.decide import validate
 from runhold.commands.model import Command, PurgeOneShotRun, PurgeSession, needs, size
@@ -70,6 +71,8 @@ class Writer:
         self._idle.set()
         self._closing = False
         self._main: asyncio.Task[None] | None = None
+        self.observe: Callable[[int, float], None] = lambda _commands, _seconds: None
+        """Is told of each batch, once it is committed: its commands, and the seconds that it took."""
         self.batches = 0
         self.batched_commands = 0
 
@@ -221,6 +224,7 @@ class Writer:
     async def _carry_out(self, batch: list[Waiting], *, wait: bool) -> list[Waiting]:
         """Run jobs in one transaction, or each command alone when that fails; return those that met a held row."""
         left: list[Waiting] = []
+        begun = perf_counter()
         try:
             results = await self._store.run_batch([waiting.rest() for waiting in batch], wait=wait)
         except (LostRaceError, BrokenBatchError):
@@ -239,6 +243,7 @@ class Writer:
                 waiting.fail(Internal("the service failed to carry out the command"))
         else:
             self.batches += 1
+            self.observe(sum(len(waiting.job.commands) for waiting in batch), perf_counter() - begun)
             left = [waiting for waiting, outcomes in zip(batch, results, strict=True) if not _settle(waiting, outcomes)]
         for waiting in batch:
             if waiting not in left:

@@ -33,6 +33,10 @@ async def run_commands(service: Service, request: Request) -> bytes:
     items = _items(request.body)
     read = [_command(item, request) for item in items]
     outcomes = await service.writer.submit_many(request.namespace, read, request.share)
+    for item, outcome in zip(items, outcomes, strict=True):
+        operation = item.get("operation")
+        if isinstance(operation, str) and operation in WORKER_COMMANDS:
+            service.metrics.command(operation, outcome.code if isinstance(outcome, RefusalError) else "")
     results = [
         b'{"status":%d,"problem":%s}' % (status_of(outcome), encode_problem(outcome, request.request_id))
         if isinstance(outcome, RefusalError)

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from time import perf_counter
 
 from runhold.api.json_body import parse_body
-from runhold.api.operations import Operation
+from runhold.api.operations import OPERATIONS, Operation
 from runhold.api.path_ids import decode_path_id
 from runhold.api.problems import MEDIA_TYPE, encode_problem, problem_headers, status_of
 from runhold.api.queries import check_no_query
@@ -38,6 +38,10 @@ _PROBLEM = (b"content-type", MEDIA_TYPE)
 _NO_STORE = (b"cache-control", b"no-store")
 
 
+_COMMANDS = frozenset(operation.id for operation in OPERATIONS if operation.method != "GET") - {"run_commands"}
+"""Operations that are one command each."""
+
+
 class _MethodNotAllowed(MethodNotAllowed):
     """Carries the methods that the route has."""
 
@@ -57,7 +61,7 @@ class Dispatcher:
         headers = dict(scope["headers"])
         name = request_id(headers)
         operation: Operation | None = None
-        code, extra = "", _EMPTY
+        code, extra, received = "", _EMPTY, 0
         try:
             principal = await self._service.identity.authenticate(headers)
             operation, ids = self._route(scope)
@@ -66,6 +70,7 @@ class Dispatcher:
             request = Request(principal, name, scope["query_string"])
             if operation.takes_body:
                 await self._read(request, operation, receive, headers)
+                received = request.body_bytes
             if request.query_string and not operation.query:
                 check_no_query(request.query_string)
             if ids:
@@ -95,6 +100,11 @@ class Dispatcher:
         await send({"type": "http.response.start", "status": status, "headers": head})
         await send({"type": "http.response.body", "body": answer})
         self._observe(operation, status, code, begun, name, headers)
+        metrics = self._service.metrics
+        called = operation.id if operation is not None else ""
+        metrics.request(called, status, code, perf_counter() - begun, received, len(answer))
+        if called in _COMMANDS:
+            metrics.command(called, code)
 
     async def _handled(self, operation: Operation, request: Request) -> bytes:
         try:

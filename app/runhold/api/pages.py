@@ -16,6 +16,7 @@ from runhold.api.problems import MEDIA_TYPE, encode_problem, problem_headers, st
 from runhold.api.requests import request_id
 from runhold.api.service import Service
 from runhold.domain.errors import Internal, MethodNotAllowed, NotFound, RefusalError, Unavailable
+from runhold.metrics import CONTENT_TYPE
 
 _STATIC = Path(__file__).parent / "static"
 # Swagger UI sets styles on its elements and draws small pictures from its stylesheet; nothing comes from elsewhere.
@@ -46,7 +47,6 @@ _DOCS = """<!doctype html>
 
 def add_pages(app: FastAPI, service: Callable[[], Service | None]) -> None:
     """Add the pages to ``app``; ``service`` is None until start-up is over."""
-    problems = problem_page()
 
     @app.get("/livez", include_in_schema=False)
     async def livez() -> Response:
@@ -62,16 +62,19 @@ def add_pages(app: FastAPI, service: Callable[[], Service | None]) -> None:
             return problem_response(refusal, request)
         return JSONResponse({"status": "ready"})
 
-    @app.get("/docs", include_in_schema=False)
-    async def docs() -> Response:
-        """The API to read and try out, without anything from elsewhere."""
-        return HTMLResponse(_DOCS, headers={"content-security-policy": _DOCS_POLICY})
+    @app.get("/metrics", include_in_schema=False)
+    async def metrics(request: Request) -> Response:
+        """Tell the counters of this process to whoever has a key."""
+        found = service()
+        try:
+            if found is None:
+                raise Unavailable("the service is starting")
+            await found.identity.authenticate(dict(request.scope["headers"]))
+            return Response(await found.metrics.text(), media_type=CONTENT_TYPE, headers={"cache-control": "no-store"})
+        except RefusalError as refusal:
+            return problem_response(refusal, request)
 
-    @app.get("/docs/problems", include_in_schema=False)
-    async def docs_problems() -> Response:
-        """Every kind of problem: where the ``type`` of a problem document leads."""
-        return HTMLResponse(problems, headers={"content-security-policy": _PROBLEMS_POLICY})
-
+    _add_docs(app)
     app.mount("/static", StaticFiles(directory=_STATIC), name="static")
 
     async def refuse(request: Request, error: Exception) -> Response:
@@ -90,6 +93,20 @@ def add_pages(app: FastAPI, service: Callable[[], Service | None]) -> None:
 
     app.add_exception_handler(HTTPException, refuse)
     app.add_exception_handler(Exception, fail)
+
+
+def _add_docs(app: FastAPI) -> None:
+    problems = problem_page()
+
+    @app.get("/docs", include_in_schema=False)
+    async def docs() -> Response:
+        """The API to read and try out, without anything from elsewhere."""
+        return HTMLResponse(_DOCS, headers={"content-security-policy": _DOCS_POLICY})
+
+    @app.get("/docs/problems", include_in_schema=False)
+    async def docs_problems() -> Response:
+        """Every kind of problem: where the ``type`` of a problem document leads."""
+        return HTMLResponse(problems, headers={"content-security-policy": _PROBLEMS_POLICY})
 
 
 async def _check_ready(service: Service | None) -> None:

@@ -9,8 +9,9 @@ from typing import Protocol
 
 from runhold.api.identity import Identity
 from runhold.domain.paging import RecordPage, RecordQuery, RunPage, RunQuery, SessionPage, SessionQuery
-from runhold.domain.values import Run, RunSuspension, Session
+from runhold.domain.values import Milliseconds, Run, RunSuspension, Session
 from runhold.logs import Observer
+from runhold.metrics import Metrics
 from runhold.settings import Settings
 from runhold.writer import Writer
 
@@ -53,6 +54,15 @@ class Reader(Protocol):
         """Read runs by (started_at, id)."""
         ...
 
+    async def running_runs(self) -> tuple[int, Milliseconds | None]:
+        """Count the running runs of all namespaces; the start of the oldest, None without any."""
+        ...
+
+    @property
+    def pool(self) -> tuple[int, int]:
+        """How many connections for reading there may be, and how many are in use."""
+        ...
+
 
 class Database(Protocol):
     """The open database, seen from here."""
@@ -91,6 +101,8 @@ class Service:
         self.writer = writer
         self.identity = identity
         self.observer = observer
+        self.metrics = Metrics(self._gauges, self.reader.running_runs)
+        writer.observe = self.metrics.batch
         self._draining = asyncio.Event()
 
     @property
@@ -106,6 +118,15 @@ class Service:
         """Return when it is worth looking for new records again: soon, after ``seconds``, or when the service stops."""
         with suppress(TimeoutError):
             await asyncio.wait_for(self._draining.wait(), min(seconds, _LOOK_AGAIN_S))
+
+    def _gauges(self) -> dict[str, float]:
+        size, lent = self.reader.pool
+        return {
+            "runhold_queue_commands": self.writer.queued_commands,
+            "runhold_queue_bytes": self.writer.queued_bytes,
+            "runhold_pool_size": size,
+            "runhold_pool_lent": lent,
+        }
 
     async def close(self) -> None:
         """Answer the accepted commands and give everything back."""

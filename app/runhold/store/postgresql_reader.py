@@ -12,7 +12,7 @@ import psycopg
 from runhold.domain.errors import RunNotFound
 from runhold.domain.paging import RecordPage, RecordQuery, RunPage, RunQuery, SessionPage, SessionQuery
 from runhold.domain.sessions import require_session
-from runhold.domain.values import Run, RunRecord, RunSuspension, Session, SessionStatus, StoredRecord
+from runhold.domain.values import Milliseconds, Run, RunRecord, RunSuspension, Session, SessionStatus, StoredRecord
 from runhold.store import lists, pages, rows, statements
 from runhold.store.database import nothing_stored_yet, postgresql_error
 from runhold.store.parameters import INT8, TEXT, TEXT_ARRAY, int8, text, text_array
@@ -28,6 +28,7 @@ _NAMESPACE = Statement(statements.NAMESPACE, TEXT)
 _SESSION = Statement(statements.SESSION, INT8, TEXT)
 _RUN = Statement(statements.RUN, INT8, TEXT)
 _RUN_SUSPENSION = Statement(statements.RUN_SUSPENSION, INT8, TEXT)
+_RUNNING_RUNS = Statement(statements.RUNNING_RUNS)
 _REVISION = Statement("SELECT version_num::text FROM alembic_version")
 
 
@@ -49,6 +50,16 @@ class PostgresqlReader:
             return str((await self._rows(_REVISION))[0][0])
         except psycopg.errors.UndefinedTable:
             return None
+
+    @property
+    def pool(self) -> tuple[int, int]:
+        """How many connections there may be, and how many are in use."""
+        return self._connections.size, self._connections.lent
+
+    async def running_runs(self) -> tuple[int, Milliseconds | None]:
+        """Count the running runs of all namespaces; the start of the oldest, None without any."""
+        ((count, oldest),) = await self._rows(_RUNNING_RUNS)
+        return count, oldest
 
     async def load_session(self, namespace: str, session_id: str) -> Session:
         """Read a session. Raises: SessionNotFound, SessionPurged."""

@@ -14,7 +14,7 @@ from typing import TypeVar
 from runhold.commands.outcomes import Contended, Execute, Job, Outcome
 from runhold.domain.errors import Unavailable
 from runhold.domain.paging import RecordPage, RecordQuery, RunPage, RunQuery, SessionPage, SessionQuery
-from runhold.domain.values import Run, RunSuspension, Session
+from runhold.domain.values import Milliseconds, Run, RunSuspension, Session
 from runhold.store.database import StartUpError
 from runhold.store.migrate import check_revision
 from runhold.store.settings import StoreSettings
@@ -80,6 +80,7 @@ class SqliteReader:
         self._threads = ThreadPoolExecutor(settings.readers, "runhold-reader")
         self._namespaces: dict[str, int] = {}
         self._idle: queue.SimpleQueue[SqliteReads] = queue.SimpleQueue()
+        self._busy = 0
 
     async def close(self) -> None:
         """Give every connection back."""
@@ -91,6 +92,15 @@ class SqliteReader:
     async def revision(self) -> str | None:
         """Read the revision of the schema."""
         return await self._read(lambda reads: reads.revision())
+
+    @property
+    def pool(self) -> tuple[int, int]:
+        """How many connections there may be, and how many are in use."""
+        return self._settings.readers, min(self._busy, self._settings.readers)
+
+    async def running_runs(self) -> tuple[int, Milliseconds | None]:
+        """Count the running runs of all namespaces; the start of the oldest, None without any."""
+        return await self._read(lambda reads: reads.running_runs())
 
     async def load_session(self, namespace: str, session_id: str) -> Session:
         """Read a session. Raises: SessionNotFound, SessionPurged."""
@@ -125,7 +135,11 @@ class SqliteReader:
         return await self._read(lambda reads: reads.list_runs(namespace, query))
 
     async def _read(self, work: Callable[[SqliteReads], _Result]) -> _Result:
-        return await _in(self._threads, lambda: self._borrowed(work))
+        self._busy += 1
+        try:
+            return await _in(self._threads, lambda: self._borrowed(work))
+        finally:
+            self._busy -= 1
 
     def _borrowed(self, work: Callable[[SqliteReads], _Result]) -> _Result:
         try:

@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from runhold.domain.paging import RecordPage, RecordQuery, RunPage, RunQuery, SessionPage, SessionQuery
 from runhold.domain.sessions import require_session
-from runhold.domain.values import Run, RunSuspension, Session
+from runhold.domain.values import Milliseconds, Run, RunSuspension, Session
 from runhold.store import lists, pages, rows, statements
 from runhold.store.database import sqlite_error
 from runhold.store.settings import StoreSettings
@@ -62,6 +62,11 @@ class SqliteReads:
         """Read the revision of the schema."""
         row = self._connection.execute("SELECT version_num FROM alembic_version").fetchone()
         return None if row is None else str(row[0])
+
+    def running_runs(self) -> tuple[int, Milliseconds | None]:
+        """Count the running runs of all namespaces; the start of the oldest, None without any."""
+        count, oldest = self._connection.execute(statements.RUNNING_RUNS).fetchone()
+        return count, oldest
 
     def load_session(self, namespace: str, session_id: str) -> Session:
         """Read a session. Raises: SessionNotFound, SessionPurged."""

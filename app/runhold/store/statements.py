@@ -34,6 +34,11 @@ SELECT c.suspension_id, c.data
 FROM {RUN_OF_ID} r LEFT JOIN suspensions c ON c.run_key = r.run_key
 WHERE r.run_id = $2 AND r.status <> 'purged'"""
 
+RUNNING_RUNS = (
+    "SELECT count(*), min(r.started_at) FROM namespaces n"
+    " JOIN runs r ON r.namespace_key = n.namespace_key AND r.status = 'running'"
+)
+
 HAS_RUNNING_RUN = "SELECT 1 FROM runs WHERE session_key = $1 AND status = 'running' LIMIT 1"
 
 TREE = """\
