@@ -144,14 +144,16 @@ async def take_all_connections(stage: Stage) -> None:
     taken: list[psycopg.AsyncConnection] = []
     administrator = await psycopg.AsyncConnection.connect(stage.direct_url, autocommit=True)
     try:
-        while True:
+        end: float | None = None
+        # A session that is just ending is no longer listed, but still has its place: whatever gets free is taken, too.
+        while end is None or time.monotonic() < end:
             try:
                 taken.append(await psycopg.AsyncConnection.connect(stage.direct_url))
             except psycopg.OperationalError:
-                if await _clients(administrator) == len(taken) + 1:
-                    break
+                if end is None and await _clients(administrator) == len(taken) + 1:
+                    end = time.monotonic() + stage.pace.hold_s
                 await administrator.execute(_END_SESSIONS)
-        await stage.hold()
+                await asyncio.sleep(0.02)
     finally:
         for connection in (*taken, administrator):
             await connection.close()
