@@ -22,6 +22,7 @@ from runhold.identity.opening import open_identity
 from runhold.logs import NoRequestLog, RequestLog
 from runhold.settings import Settings
 from runhold.store import open_store
+from runhold.tracing import Tracing
 from runhold.writer import Writer, WriterLimits
 
 
@@ -32,10 +33,11 @@ async def open_service(settings: Settings) -> Service:
         StartUpError: the database cannot be used, with the reason in one line.
     """
     identity = open_identity(settings)
+    tracing = Tracing() if settings.tracing else None
     store = await open_store(settings)
     writer = Writer(store, _writer_limits(settings))
     await writer.open()
-    return Service(settings, store, writer, identity, request_log(settings))
+    return Service(settings, store, writer, identity, request_log(settings), tracing)
 
 
 def request_log(settings: Settings) -> RequestObserver:

@@ -123,6 +123,9 @@ class Settings(BaseSettings):
     oidc_namespace_claim: str = _setting("runhold_namespace", min_length=1)
     """Claim that holds the namespace."""
 
+    tracing: bool = _setting(False)
+    """Whether to send OpenTelemetry spans to where OTEL_EXPORTER_OTLP_ENDPOINT says; needs runhold[tracing]."""
+
     ready_timeout_ms: int = _setting(1_000, "ms", ge=1, le=60_000)
     """Longest time in which /readyz answers."""
 

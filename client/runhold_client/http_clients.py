@@ -16,6 +16,7 @@ import httpx
 from runhold_client.errors import StoreError, TemporaryError
 from runhold_client.refusals import refusal, unanswered
 from runhold_client.retries import Retries, RetryPolicy
+from runhold_client.tracing import traced
 
 IDLE_SECONDS = 30.0
 """How long an unused connection is kept: well below the 75 s after which the service closes it."""
@@ -33,6 +34,10 @@ class RetryingClient(httpx.Client):
 
     def send(self, request: httpx.Request, **options: Any) -> httpx.Response:
         """Send a request as often as it takes. Raises: StoreError."""
+        with traced(request):
+            return self._sent(request, **options)
+
+    def _sent(self, request: httpx.Request, **options: Any) -> httpx.Response:
         _allow_for_waiting(request)
         retries = Retries(self._policy)
         while True:
@@ -57,6 +62,10 @@ class AsyncRetryingClient(httpx.AsyncClient):
 
     async def send(self, request: httpx.Request, **options: Any) -> httpx.Response:
         """Send a request as often as it takes. Raises: StoreError."""
+        with traced(request):
+            return await self._sent(request, **options)
+
+    async def _sent(self, request: httpx.Request, **options: Any) -> httpx.Response:
         _allow_for_waiting(request)
         retries = Retries(self._policy)
         while True:
@@ -74,7 +83,8 @@ class AsyncRetryingClient(httpx.AsyncClient):
     async def send_once(self, request: httpx.Request) -> httpx.Response:
         """Send a request once; for a caller that decides itself what to send again. Raises: StoreError."""
         try:
-            answer = await super().send(request)
+            with traced(request):
+                answer = await super().send(request)
         except httpx.RequestError as failure:
             raise unanswered(failure) from failure
         if error := refusal(answer):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Sequence
-from time import perf_counter
+from time import perf_counter, time_ns
 
 from runhold.api.json_body import parse_body
 from runhold.api.operations import OPERATIONS, Operation
@@ -151,11 +151,8 @@ class Dispatcher:
         name: str,
         headers: dict[bytes, bytes],
     ) -> None:
-        self._service.observer.request(
-            operation.id if operation is not None else "",
-            status,
-            code,
-            perf_counter() - begun,
-            name,
-            headers.get(b"traceparent"),
-        )
+        called = operation.id if operation is not None else ""
+        seconds, traceparent = perf_counter() - begun, headers.get(b"traceparent")
+        self._service.observer.request(called, status, code, seconds, name, traceparent)
+        if self._service.tracing is not None:
+            self._service.tracing.request(called, status, code, seconds, time_ns(), traceparent)

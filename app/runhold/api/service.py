@@ -13,6 +13,7 @@ from runhold.domain.values import Milliseconds, Run, RunSuspension, Session
 from runhold.logs import Observer
 from runhold.metrics import Metrics
 from runhold.settings import Settings
+from runhold.tracing import Tracing
 from runhold.writer import Writer
 
 _LOOK_AGAIN_S = 0.25
@@ -93,7 +94,13 @@ class Service:
     """What handlers work with, from start-up to the end."""
 
     def __init__(
-        self, settings: Settings, database: Database, writer: Writer, identity: Identity, observer: RequestObserver
+        self,
+        settings: Settings,
+        database: Database,
+        writer: Writer,
+        identity: Identity,
+        observer: RequestObserver,
+        tracing: Tracing | None = None,
     ) -> None:
         self.settings = settings
         self.database = database
@@ -101,6 +108,7 @@ class Service:
         self.writer = writer
         self.identity = identity
         self.observer = observer
+        self.tracing = tracing
         self.metrics = Metrics(self._gauges, self.reader.running_runs)
         writer.observe = self.metrics.batch
         self._draining = asyncio.Event()
@@ -134,6 +142,8 @@ class Service:
         await self.writer.close(self.settings.drain_timeout_ms / 1000)
         await self.database.close()
         self.observer.flush()
+        if self.tracing is not None:
+            await asyncio.to_thread(self.tracing.close)
 
 
 Services = Callable[[], Service]
