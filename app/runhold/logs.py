@@ -41,6 +41,8 @@ def configure_logs(level: str) -> None:
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(level.upper())
+    # Tells at every migration which of its own parts it has loaded.
+    logging.getLogger("alembic.runtime.plugins").setLevel(logging.WARNING)
 
 
 class Observer(Protocol):

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 from playwright.sync_api import BrowserContext, Locator, Page
 
+from runhold.api.identity import Role
+from runhold.identity.key_file import change_keys
+from runhold.identity.keys import new_key
 from tests.support.browser import Watch, keep_screenshot, watched_browser
 
 
@@ -96,3 +100,26 @@ def test_the_page_may_neither_run_foreign_scripts_nor_ask_elsewhere(
     violations = watch.policy_violations()
     assert [violation.split(":")[0] for violation in violations] == ["connect-src", "script-src-elem"]
     assert "http://somewhere.example/" not in watch.left_the_machine
+
+
+def test_the_authorize_button_gives_every_request_the_key(
+    start_server: Any, tmp_path: Path, browser: tuple[BrowserContext, Watch]
+) -> None:
+    key, kept = new_key(Role.ADMIN, "default")
+    change_keys(tmp_path / "keys", lambda _: ([kept], None))
+    context, watch = browser
+    page = open_docs(context, start_server({"RUNHOLD_API_KEYS_FILE": str(tmp_path / "keys")}).url)
+    block = page.locator("#operations-sessions-create_session")
+    assert try_out(block) == 401
+    page.locator(".auth-wrapper").get_by_role("button", name="Authorize").first.click()
+    dialog = page.locator(".dialog-ux")
+    dialog.get_by_role("textbox").fill(key)
+    dialog.get_by_role("button", name="Apply credentials").click()
+    dialog.get_by_role("button", name="Close").last.click()
+    block.get_by_role("button", name="Execute").click()
+    page.wait_for_function(
+        "document.querySelector('#operations-sessions-create_session .live-responses-table')?.innerText.includes('200')"
+    )
+    # The refused try is an error on the console; nothing else happened.
+    assert [error for error in watch.errors if "401" not in error] == []
+    assert watch.left_the_machine == []
