@@ -97,7 +97,7 @@ class Generator:
     def read(self) -> Call:
         """A read or a page of a list."""
         operation = self.choose.pick(
-            ["load_run", "load_run_suspension", "load_session", "load_session_status", "list", "list", "list", "list"]
+            ["load_run", "load_run_suspension", "load_session", "load_session_status", *["list"] * 8]
         )
         if operation == "list":
             return self._page()
@@ -113,7 +113,7 @@ class Generator:
             + [self._end] * 5
             + [self._cancel] * 2
             + [self._session] * 3
-            + [self._towards_a_purge] * 3
+            + [self._towards_a_purge] * 4
         )
         return maker()
 
@@ -232,9 +232,11 @@ class Generator:
     def _towards_a_purge(self) -> Call:
         """The next step to the end of all that belongs together: stop a run, end the session, purge."""
         state, choose = self.model.state, self.choose
-        session_id = choose.pick(["", self._some_session("active", "ended")])
+        session_id = choose.pick(["", self._some_session("active", "ended"), *[self._some_session("ended")] * 2])
         session = state.sessions.get(session_id)
         steps: list[Call] = []
+        if session_id and session is None:
+            return make.create(session_id, choose.pick([*AT, None]))
         if session is not None and session.status == "active":
             steps.append(make.end_session(session_id, choose.pick([*AT, None])))
         for run in self._known(running=True):
@@ -261,7 +263,7 @@ class Generator:
         owner = self._some_run() if operation == "list_run_records" else self._some_session()
         owner = "" if operation in ("list_runs", "list_sessions") else owner
         own = [cursor for cursor in self.cursors if (cursor.operation, cursor.owner) == (operation, owner)]
-        if own and choose.chance(40):
+        if own and choose.chance(30):
             cursor = choose.pick(own)
             limit = choose.pick(["1", "2", "1000"])
             return Call(
@@ -274,7 +276,7 @@ class Generator:
             )
         if choose.chance(30):
             query.append(("order", choose.pick(["desc", "asc", "down"])))
-        if choose.chance(30):
+        if choose.chance(50 if own else 30):
             query.append(("cursor", self._cursor(operation, own)))
         if choose.chance(3):
             query.append(
@@ -311,7 +313,7 @@ class Generator:
             return self.choose.pick(
                 ["1", "2", "3", "5", "99", str(2**63 - 1), "0", "01", "-1", "+1", " 1", "x", str(2**63)]
             )
-        if own and self.choose.chance(60):
+        if own and self.choose.chance(70):
             return self.choose.pick(own)
         if self.cursors and self.choose.chance(60):
             return self.choose.pick(list(self.cursors))
