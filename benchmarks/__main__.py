@@ -15,6 +15,7 @@ from benchmarks.stage import Stage
 NOT_BENCHMARKS = {
     "__init__",
     "__main__",
+    "contender",
     "figures",
     "floor",
     "fill",
