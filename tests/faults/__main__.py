@@ -50,7 +50,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     # The tests' environment, and whoever started it, may have settings of a service of their own.
     for name in [name for name in os.environ if name.startswith("RUNHOLD_")]:
         del os.environ[name]
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    # By way of SIGINT, which the event loop turns into an orderly end of what is under way.
+    signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
     pace = SHORT if given.short else FULL
     postgresql: LocalPostgresql | None = None
     outcomes = []
