@@ -134,6 +134,12 @@ def a_terminal(status: str = "success", *, reason: str = "", **changes: Any) -> 
     return RecordRunTerminal(record.run_id, RunStatus.COMPLETED if status == "success" else RunStatus(status), record)
 
 
+def an_ending(run: RunStart, status: str) -> RecordRunTerminal:
+    """The end of any run."""
+    record = _of(run, "end", "run_completed", a_completed_payload(status, labels=run.labels))
+    return RecordRunTerminal(run.run_id, RunStatus.COMPLETED if status == "success" else RunStatus(status), record)
+
+
 def a_session(session_id: str = "s") -> CreateSession:
     """Session ``s``."""
     return CreateSession(session_id, AT * 1000)

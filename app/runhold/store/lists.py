@@ -2,6 +2,10 @@
 
 A list without a status is the merge of one scan for each status, so that one index serves all and every page reads only
 its own rows. Seals of purged sessions and runs are in no list.
+
+Of several filters one *drives*: its index is read in the list's order, and the others are held against each run. Which
+one leaves the fewest runs is counted beforehand, up to a bound: planners of both databases guess it, and a wrong guess
+reads a whole namespace.
 """
 
 from __future__ import annotations
@@ -27,6 +31,7 @@ from sqlalchemy import (
 from sqlalchemy.dialects import sqlite
 from sqlalchemy.dialects.postgresql.base import PGDialect
 from sqlalchemy.engine import Dialect
+from sqlalchemy.sql.functions import count
 
 from runhold.domain.paging import Key, RunPage, RunQuery, SessionPage, SessionQuery
 from runhold.domain.values import RunStatus, SessionStatus
@@ -57,6 +62,9 @@ class Sql(NamedTuple):
     """Those that are always the same."""
 
 
+PROBED = 1_000
+"""So many rows are counted at most to find which filter leaves the fewest."""
+
 Question = tuple[Sql, list[Any]]
 """A statement and its parameters."""
 
@@ -70,6 +78,8 @@ class _RunShape(NamedTuple):
     bounds: tuple[str, ...]
     has_after: bool
     descending: bool
+    driver: str
+    """The filter whose index is read; ``""`` when there is no choice."""
 
 
 def sessions_question(dialect: str, namespace_key: int, query: SessionQuery) -> Question:
@@ -84,7 +94,27 @@ def session_runs_question(dialect: str, session_key: int, query: RunQuery) -> Qu
     return _asked(sql, 0, query.limit, query.after, session_key=session_key)
 
 
-def runs_question(dialect: str, namespace_key: int, query: RunQuery) -> Question:
+def drivers(query: RunQuery) -> list[str]:
+    """The filters of a list of runs that could drive it, when there are several; a parent's children are always few."""
+    if query.parent_run_id or query.session_id:
+        return []
+    found = [f"label_{place}" for place in range(len(query.labels))]
+    found += ["agent_id"] * bool(query.agent_id) + ["status"] * bool(query.statuses)
+    return found if len(found) > 1 else []
+
+
+def probe_question(dialect: str, namespace_key: int, query: RunQuery, driver: str) -> Question:
+    """Ask how many runs a filter leaves by itself: one row, counted up to ``PROBED``."""
+    given: dict[str, Any] = {"agent_id": query.agent_id}
+    if driver.startswith("label_"):
+        hashed = rows.label_hash(*query.labels[int(driver.removeprefix("label_"))])
+        given["label_0"] = hashed.hex() if dialect == "postgresql" else hashed
+        driver = "label_0"
+    sql = _probe_sql(dialect, driver, query.statuses if driver == "status" else ())
+    return _asked(sql, namespace_key, PROBED - 1, None, **given)
+
+
+def runs_question(dialect: str, namespace_key: int, query: RunQuery, driver: str = "") -> Question:
     """Ask for a page of runs: rows of ``rows.RUN`` with the session's id, one more than the limit."""
     hashes = [rows.label_hash(name, value) for name, value in query.labels]
     given = {
@@ -100,9 +130,15 @@ def runs_question(dialect: str, namespace_key: int, query: RunQuery) -> Question
         statuses=query.statuses,
         equal=tuple(name for name in ("agent_id", "parent_run_id", "session_id") if name in given),
         labels=len(hashes),
-        bounds=tuple(name for name in ("started_after", "started_before") if name in given),
+        # A cursor lies within the bounds already; beside it, the one behind would be where the index is read from.
+        bounds=tuple(
+            name
+            for name, is_behind in (("started_after", not query.descending), ("started_before", query.descending))
+            if name in given and not (is_behind and query.after is not None)
+        ),
         has_after=query.after is not None,
         descending=query.descending,
+        driver=driver,
     )
     return _asked(_runs_sql(dialect, shape), namespace_key, query.limit, query.after, **given)
 
@@ -164,34 +200,57 @@ def _session_runs_sql(dialect: str, statuses: tuple[RunStatus, ...], has_after: 
     return _compiled(dialect, _page(found, (c.session_ordinal, c.run_id), has_after, descending))
 
 
+@lru_cache(128)
+def _probe_sql(dialect: str, driver: str, statuses: tuple[RunStatus, ...]) -> Sql:
+    r, labels = _runs.c, _labels.c
+    if driver == "label_0":
+        found = select(labels.run_key).where(
+            labels.namespace_key == bindparam("namespace_key"), labels.label_hash == bindparam("label_0", type_=HASH)
+        )
+    else:
+        found = select(r.run_key).where(r.namespace_key == bindparam("namespace_key"))
+        found = found.where(
+            r.agent_id == bindparam("agent_id") if driver == "agent_id" else r.status.in_(_literals(statuses))
+        )
+    bounded = found.limit(bindparam("more", type_=Integer())).subquery()
+    return _compiled(dialect, select(count()).select_from(bounded))
+
+
 @lru_cache(512)
 def _runs_sql(dialect: str, shape: _RunShape) -> Sql:
     c = _runs.c
-    if shape.labels:
+    driver = shape.driver or ("label_0" if shape.labels and "parent_run_id" not in shape.equal else "")
+    if driver.startswith("label_"):
         labels = _labels.c
-        # Driven by one label, in the order of its index; the others are looked up for each run.
+        driving = int(driver.removeprefix("label_"))
+        # In the order of that label's index; the others are looked up for each run.
         found = (
             _run_columns(_labels.join(_runs, c.run_key == labels.run_key))
             .where(
                 labels.namespace_key == bindparam("namespace_key"),
-                labels.label_hash == bindparam("label_0", type_=HASH),
+                labels.label_hash == bindparam(driver, type_=HASH),
             )
-            .where(*(_has_label(place) for place in range(1, shape.labels)))
+            .where(*(_has_label(place) for place in range(shape.labels) if place != driving))
             .where(*_equal(shape), *_bounds(shape, labels.started_at))
         )
         found = found.where(c.status.in_(_literals(shape.statuses or _RUN_STATUSES)))
         return _compiled(dialect, _page(found, (labels.started_at, labels.run_id), shape.has_after, shape.descending))
-    if shape.equal:
-        found = _run_columns(_runs).where(c.namespace_key == bindparam("namespace_key"))
+    others = [_has_label(place) for place in range(shape.labels)]
+    if shape.equal and driver != "status":
+        found = _run_columns(_runs).where(c.namespace_key == bindparam("namespace_key"), *others)
         found = found.where(*_equal(shape), *_bounds(shape, c.started_at))
-        found = found.where(c.status.in_(_literals(shape.statuses or _RUN_STATUSES)))
+        status = _unindexed(c.status) if driver else c.status
+        found = found.where(status.in_(_literals(shape.statuses or _RUN_STATUSES)))
         return _compiled(dialect, _page(found, (c.started_at, c.run_id), shape.has_after, shape.descending))
+    if "agent_id" in shape.equal:
+        others.append(_unindexed(c.agent_id) == bindparam("agent_id", type_=c.agent_id.type))
     scans = [
         _page(
             select(c.run_key, c.started_at, c.run_id).where(
                 c.namespace_key == bindparam("namespace_key"),
                 c.status == _literal(status),
                 *_bounds(shape, c.started_at),
+                *others,
             ),
             (c.started_at, c.run_id),
             shape.has_after,
@@ -227,6 +286,11 @@ def _bounds(shape: _RunShape, started_at: ColumnElement[int]) -> list[ColumnElem
         started_at >= bindparam(name) if name == "started_after" else started_at < bindparam(name)
         for name in shape.bounds
     ]
+
+
+def _unindexed(column: ColumnElement[str]) -> ColumnElement[str]:
+    """A column in a way for which no index is looked for: another filter drives."""
+    return column.concat(literal_column("''"))
 
 
 def _has_label(place: int) -> ColumnElement[bool]:

@@ -284,6 +284,8 @@ def session_settings(settings: StoreSettings) -> dict[str, str]:
         # An index that has the order asked for, even where one without it looks as good.
         "enable_sort": "off",
         "jit": "off",
+        # To start a worker takes longer than a page.
+        "max_parallel_workers_per_gather": "0",
     }
 
 

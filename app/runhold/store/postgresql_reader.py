@@ -25,9 +25,9 @@ _NOWHERE = 0
 """The key that no namespace has."""
 
 _NAMESPACE = Statement(statements.NAMESPACE, TEXT)
-_SESSION = Statement(statements.SESSION, INT8, TEXT)
-_RUN = Statement(statements.RUN, INT8, TEXT)
-_RUN_SUSPENSION = Statement(statements.RUN_SUSPENSION, INT8, TEXT)
+_SESSION = Statement(statements.NEAREST_SESSION, INT8, TEXT)
+_RUN = Statement(statements.NEAREST_RUN, INT8, TEXT)
+_RUN_SUSPENSION = Statement(statements.NEAREST_RUN_SUSPENSION, INT8, TEXT)
 _RUNNING_RUNS = Statement(statements.RUNNING_RUNS)
 _REVISION = Statement("SELECT version_num::text FROM alembic_version")
 
@@ -115,7 +115,12 @@ class PostgresqlReader:
     async def list_runs(self, namespace: str, query: RunQuery) -> RunPage:
         """Read runs by (started_at, id)."""
         key = await self._namespace_key(namespace)
-        return lists.run_page(await self._rows(*_asked(lists.runs_question("postgresql", key, query))), query)
+        driver, fewest = "", lists.PROBED + 1
+        for name in lists.drivers(query):
+            ((found,),) = await self._rows(*_asked(lists.probe_question("postgresql", key, query, name)))
+            if found < fewest:
+                driver, fewest = name, found
+        return lists.run_page(await self._rows(*_asked(lists.runs_question("postgresql", key, query, driver))), query)
 
     async def _namespace_key(self, namespace: str) -> int:
         key = self._namespaces.get(namespace)

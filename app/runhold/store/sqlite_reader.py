@@ -106,7 +106,13 @@ class SqliteReads:
 
     def list_runs(self, namespace: str, query: RunQuery) -> RunPage:
         """Read runs by (started_at, id)."""
-        return lists.run_page(self._ask(lists.runs_question("sqlite", self._namespace_key(namespace), query)), query)
+        key = self._namespace_key(namespace)
+        driver, fewest = "", lists.PROBED + 1
+        for name in lists.drivers(query):
+            ((found,),) = self._ask(lists.probe_question("sqlite", key, query, name))
+            if found < fewest:
+                driver, fewest = name, found
+        return lists.run_page(self._ask(lists.runs_question("sqlite", key, query, driver)), query)
 
     def _namespace_key(self, namespace: str) -> int:
         key = self._namespaces.get(namespace)

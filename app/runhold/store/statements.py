@@ -22,17 +22,27 @@ SESSION_OF_ID = _nearest("sessions", "session_id")
 RUN_OF_ID = _nearest("runs", "run_id")
 """To be followed by ``WHERE … = $2``."""
 
-SESSION = f"SELECT {rows.columns(rows.SESSION)} FROM {SESSION_OF_ID} s WHERE session_id = $2"
-
-_RUN_COLUMNS = f"SELECT {rows.columns(rows.RUN, 'r.')}, s.session_id"
 _ITS_SESSION = "LEFT JOIN sessions s ON s.session_key = r.session_key"
-RUN = f"{_RUN_COLUMNS} FROM {RUN_OF_ID} r {_ITS_SESSION} WHERE r.run_id = $2"
+_ITS_CHECKPOINT = "LEFT JOIN suspensions c ON c.run_key = r.run_key"
+_SESSION_COLUMNS = f"SELECT {rows.columns(rows.SESSION)}"
+_RUN_COLUMNS = f"SELECT {rows.columns(rows.RUN, 'r.')}, s.session_id"
+_CHECKPOINT_COLUMNS = "SELECT c.suspension_id, c.data"
+_SESSION_IS = "namespace_key = $1 AND session_id = $2"
+_RUN_IS = "r.namespace_key = $1 AND r.run_id = $2"
+_NO_SEAL = "r.status <> 'purged'"
+
+SESSION = f"{_SESSION_COLUMNS} FROM sessions WHERE {_SESSION_IS}"
+RUN = f"{_RUN_COLUMNS} FROM runs r {_ITS_SESSION} WHERE {_RUN_IS}"
+RUN_SUSPENSION = f"{_CHECKPOINT_COLUMNS} FROM runs r {_ITS_CHECKPOINT} WHERE {_RUN_IS} AND {_NO_SEAL}"
+"""As SQLite finds them: a unique index that answers the whole question always comes first there."""
 RUN_BY_KEY = f"{_RUN_COLUMNS} FROM runs r {_ITS_SESSION} WHERE r.run_key = $1"
 
-RUN_SUSPENSION = f"""\
-SELECT c.suspension_id, c.data
-FROM {RUN_OF_ID} r LEFT JOIN suspensions c ON c.run_key = r.run_key
-WHERE r.run_id = $2 AND r.status <> 'purged'"""
+NEAREST_SESSION = f"{_SESSION_COLUMNS} FROM {SESSION_OF_ID} s WHERE session_id = $2"
+NEAREST_RUN = f"{_RUN_COLUMNS} FROM {RUN_OF_ID} r {_ITS_SESSION} WHERE r.run_id = $2"
+NEAREST_RUN_SUSPENSION = (
+    f"{_CHECKPOINT_COLUMNS} FROM {RUN_OF_ID} r {_ITS_CHECKPOINT} WHERE r.run_id = $2 AND {_NO_SEAL}"
+)
+"""The same, as PostgreSQL finds them."""
 
 RUNNING_RUNS = (
     "SELECT count(*), min(r.started_at) FROM namespaces n"
