@@ -28,6 +28,15 @@ def held(database_url: str, run: Run, url: str) -> Iterator[None]:
         waiting.join()
 
 
+@contextmanager
+def open_transaction(database_url: str) -> Iterator[None]:
+    """Leave a transaction open that touches no row of ours."""
+    with closing(psycopg.connect(database_url)) as console:
+        console.execute("SELECT pg_current_xact_id()")
+        yield
+        console.rollback()
+
+
 def _append(url: str, run: Run) -> None:
     record = {
         "event_key": "held",
@@ -54,8 +63,17 @@ def run(stage: Stage) -> Table:
             with held(server.database_url, victim, server.url):
                 return measuring.appends(server.url, others, connections=15)
 
+        def beside_a_transaction() -> Load:
+            with open_transaction(server.database_url):
+                return measuring.appends(server.url, others, connections=15)
+
         found = interleaved(
-            {"free": lambda: measuring.appends(server.url, others, connections=15), "held": while_held}, stage.pairs
+            {
+                "free": lambda: measuring.appends(server.url, others, connections=15),
+                "held": while_held,
+                "free, another transaction open": beside_a_transaction,
+            },
+            stage.pairs,
         )
     table = Table(
         "held_row: 15 clients while a 16th session's row is held for 5 s", "row", "appends/s", "p99 ms", "× free"

@@ -21,6 +21,8 @@ SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.
 """Bounds of the buckets of latencies."""
 SIZES = (1, 2, 4, 8, 16, 32, 64, 128, 256)
 """Bounds of the buckets of batches."""
+BYTES = tuple(1024 * 4**power for power in range(8))
+"""Bounds of the buckets of bodies: 1 KiB to 16 MiB, the largest that is taken."""
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 _LOOK_EVERY_S = 15.0
 
@@ -66,6 +68,7 @@ class Metrics:
         self._seconds: dict[str, _Histogram] = {}
         self._commands: Counter[tuple[str, str]] = Counter()
         self._bytes = [0, 0]
+        self._body_sizes = _Histogram(BYTES)
         self._gauges = gauges
         self._ask = running
         self._running: Running = (0, None)
@@ -81,6 +84,8 @@ class Metrics:
         if histogram is None:
             histogram = self._seconds[operation] = _Histogram(SECONDS)
         histogram.observe(seconds)
+        if received:
+            self._body_sizes.observe(received)
         self._bytes[0] += received
         self._bytes[1] += sent
 
@@ -131,6 +136,7 @@ class Metrics:
         for name, told, sizes in (
             ("runhold_batch_commands", "Commands that were committed together.", self.batch_sizes),
             ("runhold_batch_seconds", "From taking a batch to its commit.", self.batch_seconds),
+            ("runhold_request_bytes", "Bytes of a request's body, of those that have one.", self._body_sizes),
         ):
             yield HistogramMetricFamily(name, told, buckets=sizes.buckets(), sum_value=sizes.total)
         bytes_ = CounterMetricFamily("runhold_bytes", "Bytes of request and answer bodies.", labels=("direction",))

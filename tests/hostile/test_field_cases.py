@@ -76,6 +76,7 @@ C. Text, JSON, bytes, identifiers
     hostile/test_texts: test_a_payload_of_the_limit_is_stored_and_one_byte_more_is_told_the_limit
     hostile/test_texts: test_a_checkpoint_of_the_limit_is_stored_and_one_byte_more_is_told_the_limit
     hostile/test_order_and_pages: test_a_session_of_sixty_thousand_records_is_read_to_its_end_and_from_its_middle
+    observability/test_metrics: test_how_large_requests_are_is_shown_before_a_limit_is_met
 
 D. Time
 

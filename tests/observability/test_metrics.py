@@ -72,6 +72,17 @@ def test_requests_commands_refusals_and_bytes_are_counted(own_server: Server) ->
     assert value(found, "process_resident_memory_bytes") > 10_000_000
 
 
+def test_how_large_requests_are_is_shown_before_a_limit_is_met(own_server: Server) -> None:
+    with httpx.Client(base_url=own_server.url, trust_env=False) as http:
+        http.post("/v1/runs/one-shot", json=a_one_shot_start("r"))
+        large = '"' + "x" * 2_000_000 + '"'
+        assert http.post("/v1/runs/r/records", json=a_record("r", payload=large)).status_code == 200
+        found = scrape(http)
+    assert value(found, "runhold_request_bytes_bucket", le="1048576") == 1
+    assert value(found, "runhold_request_bytes_bucket", le="4194304") == 2
+    assert value(found, "runhold_request_bytes_sum") > 2_000_000
+
+
 def test_running_runs_are_looked_up_now_and_then(own_server: Server) -> None:
     with httpx.Client(base_url=own_server.url, trust_env=False) as http:
         http.post("/v1/runs/one-shot", json=a_one_shot_start("r"))
