@@ -49,7 +49,7 @@ class _Histogram:
         sum_ = 0
         for bound, count in zip((*self._bounds, float("inf")), self.counts, strict=True):
             sum_ += count
-            found.append(("+Inf" if bound == float("inf") else f"{bound:g}", sum_))
+            found.append(("+Inf" if bound == float("inf") else str(bound), sum_))
         return found
 
 
