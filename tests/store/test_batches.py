@@ -255,3 +255,20 @@ def test_a_purge_takes_everything_and_keeps_the_seal(kind: str, url: str, tmp_pa
             assert len(page.records) == 1
 
     asyncio.run(inside())
+
+
+def test_a_database_that_fails_inside_is_unavailable_to_readers_too(url: str) -> None:
+    async def inside() -> None:
+        async with opened(url) as store:
+            await fill(store, "s")
+            with psycopg.connect(url, autocommit=True) as admin:
+                admin.execute(
+                    "CREATE FUNCTION broken() RETURNS boolean LANGUAGE plpgsql AS"
+                    " $$ BEGIN RAISE EXCEPTION 'a page is damaged' USING ERRCODE = 'XX001'; END $$"
+                )
+                admin.execute("ALTER TABLE sessions RENAME TO whole_sessions")
+                admin.execute("CREATE VIEW sessions AS SELECT * FROM whole_sessions WHERE broken()")
+            with pytest.raises(Unavailable):
+                await store.reader.load_session("default", "s")
+
+    asyncio.run(inside())

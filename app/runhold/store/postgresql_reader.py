@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Awaitable, Callable
 from functools import lru_cache
 from operator import itemgetter
@@ -9,7 +10,8 @@ from typing import TypeVar
 
 import psycopg
 
-from runhold.domain.errors import RunNotFound
+from runhold.commands.outcomes import DatabaseFailedError
+from runhold.domain.errors import RunNotFound, Unavailable
 from runhold.domain.paging import RecordPage, RecordQuery, RunPage, RunQuery, SessionPage, SessionQuery
 from runhold.domain.sessions import require_session
 from runhold.domain.values import Milliseconds, Run, RunRecord, RunSuspension, Session, SessionStatus, StoredRecord
@@ -19,6 +21,8 @@ from runhold.store.parameters import INT8, TEXT, TEXT_ARRAY, int8, text, text_ar
 from runhold.store.pipeline import BEGIN_SNAPSHOT, COMMIT, Pipeline, Statement, Step
 from runhold.store.pool import Pool
 from runhold.store.settings import StoreSettings
+
+log = logging.getLogger(__name__)
 
 _Result = TypeVar("_Result")
 _NOWHERE = 0
@@ -168,7 +172,11 @@ class PostgresqlReader:
         except psycopg.errors.UndefinedTable:
             raise
         except psycopg.Error as error:
-            raise postgresql_error(error) from error
+            found = postgresql_error(error)
+            if isinstance(found, DatabaseFailedError):
+                log.warning("the database failed", extra={"reason": str(found)})
+                raise Unavailable("the database failed to read") from error
+            raise found from error
 
 
 def _first(found: list[rows.Row]) -> rows.Row | None:
