@@ -24,6 +24,7 @@ from runhold.settings import Settings
 log = logging.getLogger(__name__)
 
 _BACKLOG = 2_048
+_LOOK_EVERY_TICKS = 5
 
 
 class PortTakenError(Exception):
@@ -117,9 +118,12 @@ class _Protocol(HttpToolsProtocol):
 
     _head_bytes = 0
     _in_head = False
+    receiving_since: float | None = None
+    """Since when, by the loop's clock, a request is awaited or comes in; None once it is whole."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Take a new connection."""
+        self.receiving_since = self.loop.time()
         super().connection_made(_Gathering(transport, self.loop))  # type: ignore[arg-type]
 
     def data_received(self, data: bytes) -> None:
@@ -134,12 +138,18 @@ class _Protocol(HttpToolsProtocol):
     def on_message_begin(self) -> None:
         """Begin a request."""
         self._in_head, self._head_bytes = True, 0
+        self.receiving_since = self.loop.time()
         super().on_message_begin()
 
     def on_headers_complete(self) -> None:
         """Go on to the body."""
         self._in_head = False
         super().on_headers_complete()
+
+    def on_message_complete(self) -> None:
+        """Have the whole request."""
+        self.receiving_since = None
+        super().on_message_complete()
 
     def _refuse_head(self) -> None:
         detail = f"the head of a request must be at most {HEAD_BYTES} bytes"
@@ -158,6 +168,18 @@ class _Server(uvicorn.Server):
         super().__init__(config)
         self._app = app
         self._grace_s = settings.drain_grace_ms / 1000
+        self._request_s = settings.request_timeout_ms / 1000
+
+    async def on_tick(self, counter: int) -> bool:
+        """Look after the connections, ten times a second."""
+        if counter % _LOOK_EVERY_TICKS == 0:
+            late = asyncio.get_running_loop().time() - self._request_s
+            for connection in list(self.server_state.connections):
+                since = getattr(connection, "receiving_since", None)
+                if since is not None and since < late:
+                    # Whoever sends half a request would keep a socket for ever.
+                    connection.transport.close()
+        return await super().on_tick(counter)
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:

@@ -129,6 +129,9 @@ class Settings(BaseSettings):
     ready_timeout_ms: int = _setting(1_000, "ms", ge=1, le=60_000)
     """Longest time in which /readyz answers."""
 
+    request_timeout_ms: int = _setting(60_000, "ms", ge=100, le=3_600_000)
+    """Longest time in which a request must have come in whole, head and body; then its connection is closed."""
+
     keep_alive_s: int = _setting(75, "s", ge=1, le=3_600)
     """How long an idle connection of a client stays open."""
 
